@@ -85,7 +85,9 @@ def pae(payload_type: str, payload: bytes) -> bytes:
     return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
 
 
-def dsse_sign(payload_type: str, payload: bytes, keyid: str, sign: Callable[[bytes], bytes]) -> dict[str, Any]:
+def dsse_sign(
+    payload_type: str, payload: bytes, keyid: str, sign: Callable[[bytes], bytes]
+) -> dict[str, Any]:
     """An envelope around ``payload`` with one signature."""
     signature = sign(pae(payload_type, payload))
     return {

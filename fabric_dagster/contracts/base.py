@@ -45,4 +45,6 @@ class Document(Contract):
     def digest(self) -> str:
         """``sha256:…`` over RFC 8785 of schema and body (design/DETAILS.md, "Digests")."""
         skipped = {"schema", *self.UNSIGNED}
-        return digest_of(self.SCHEMA, {key: value for key, value in self.body().items() if key not in skipped})
+        return digest_of(
+            self.SCHEMA, {key: value for key, value in self.body().items() if key not in skipped}
+        )
