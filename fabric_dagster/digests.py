@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-Json: TypeAlias = "None | bool | int | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
 
 MAX_INTEGER = 2**53 - 1
 CHUNK = 1 << 20
@@ -31,7 +31,7 @@ CHUNK = 1 << 20
 
 def canonical(value: Any) -> bytes:  # noqa: ANN401 - any JSON value comes in, bad ones are refused
     """RFC 8785 bytes of ``value`` after nulls are dropped and forbidden values refused."""
-    import rfc8785  # noqa: PLC0415 - keeps `fabric --help` light
+    import rfc8785
 
     return rfc8785.dumps(_clean(value, "$"))
 

@@ -34,7 +34,7 @@ def build() -> typer.Typer:
 
     @app.callback(invoke_without_command=True)
     def root(
-        version: bool = typer.Option(False, "--version", help="Print the version and stop."),  # noqa: FBT001, FBT003
+        version: bool = typer.Option(False, "--version", help="Print the version and stop."),
     ) -> None:
         if version:
             sys.stdout.write(f"fabric {__version__}\n")
