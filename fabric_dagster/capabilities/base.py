@@ -88,6 +88,8 @@ class Capability:
     preconditions: tuple[str, ...] = ()
     postconditions: tuple[str, ...] = ()
     failures: tuple[FailureCode, ...] = ()
+    #: whether a graph declares the node's outputs itself (decisions of a pack).
+    open_outputs: bool = False
 
     @cached_property
     def digest(self) -> str:
