@@ -15,7 +15,8 @@ from fabric_dagster.contracts.base import Contract, Digest, Document, NodeId
 from fabric_dagster.contracts.commission import Commission
 from fabric_dagster.contracts.ticket import Ticket
 
-Side = Literal["export", "integration"]
+#: A side is named by the sealed partition that it judges, e.g. ``photoshop_1``.
+Side = NodeId
 
 
 class FileFact(Contract):
