@@ -102,7 +102,7 @@ class _Builder:
 
     def scalar(self, node: yaml.ScalarNode) -> Any:  # noqa: ANN401 - a core-schema scalar
         text = str(node.value)
-        if node.style is not None:
+        if node.style:  # libyaml says "" for a plain scalar, the Python reader None
             return text
         if text in _LITERALS:
             return _LITERALS[text]
