@@ -1,0 +1,193 @@
+"""What an event's bytes are: sealed once, kept as they are, opened only with a trusted key.
+
+Rules kept here:
+
+* The stored bytes are the canonical JSON of the whole event. The digest is SHA-256 over them; the signature
+  is Ed25519 over their DSSE pre-authentication encoding. Nothing is ever re-canonicalised to verify it.
+* Each event holds its predecessor's digest, so the bytes of the last one stand for all of them.
+* The signed bytes are the event. A store's columns are indexes, and disagreeing ones are a fault.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fabric_dagster.digests import canonical, digest_bytes, pae
+from fabric_dagster.errors import CheckFailed, InvalidDocument
+from fabric_dagster.spine.ports import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fabric_dagster.spine.ports import NewEvent, Signer
+
+PAYLOAD_TYPE = "application/vnd.fabric.event.v1+json"
+SCHEMA = "fabric.event.v1"
+#: The spine holds facts, not files: larger things go to the artifact store and are named by digest.
+MAX_PAYLOAD = 256 << 10
+STREAM = re.compile(r"[a-z][a-z0-9_.-]{0,39}(:[!-~]{1,200})?")
+TYPE = re.compile(r"[a-z][a-z0-9_]{0,39}(\.[a-z][a-z0-9_]{0,39}){1,3}")
+KEY = re.compile(r"[!-~]{1,300}")
+_FIELDS = frozenset(
+    {
+        *("schema", "position", "stream", "version", "type", "body", "actor", "keyid"),
+        *("workspace", "branch", "previous", "recorded_at"),
+    }
+)
+
+
+class Trust(Protocol):
+    """What opening an event asks of a trust root."""
+
+    def identity_of(self, keyid: str) -> str | None:
+        """Whose key this is, or ``None``."""
+        ...
+
+    def verify(self, who: str, signature: bytes, message: bytes) -> bool:
+        """Whether the key ``who`` signed ``message``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SealedEvent:
+    """An event with the bytes that were signed."""
+
+    event: Event
+    payload: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an event goes: what the store's write lock decides."""
+
+    workspace: str
+    branch: str
+    position: int
+    version: int
+    previous: str
+    recorded_at: str
+
+
+def check_new(new: NewEvent) -> None:
+    """Refuse names that no event may carry (``spine.bad_event``)."""
+    checks = (("stream", STREAM, new.stream), ("type", TYPE, new.type))
+    for what, pattern, text in checks:
+        if not pattern.fullmatch(text):
+            raise InvalidDocument("spine.bad_event", f"this is no event {what}", value=text)
+    if new.idempotency_key is not None and not KEY.fullmatch(new.idempotency_key):
+        raise InvalidDocument("spine.bad_event", "this is no idempotency key", value=new.idempotency_key)
+
+
+def seal(new: NewEvent, place: Place, signer: Signer) -> SealedEvent:
+    """Sign ``new`` at ``place``. Raises ``InvalidDocument`` for a body without a canonical form."""
+    check_new(new)
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "position": place.position,
+        "stream": new.stream,
+        "version": place.version,
+        "type": new.type,
+        "body": dict(new.body),
+        "actor": signer.identity,
+        "keyid": signer.keyid,
+        "workspace": place.workspace,
+        "branch": place.branch,
+        "previous": place.previous,
+        "recorded_at": place.recorded_at,
+        "idempotency_key": new.idempotency_key,
+    }
+    payload = canonical(document)
+    if len(payload) > MAX_PAYLOAD:
+        raise InvalidDocument(
+            "spine.too_large",
+            f"an event of {len(payload)} bytes is larger than {MAX_PAYLOAD}",
+            where=new.type,
+            mend="store the bytes as an artifact and append its digest",
+        )
+    signature = signer.sign(message(payload))
+    return SealedEvent(_event(json.loads(payload), payload), payload, signature)
+
+
+def message(payload: bytes) -> bytes:
+    """The bytes under an event's signature."""
+    return pae(PAYLOAD_TYPE, payload)
+
+
+def decode(payload: bytes) -> Event:
+    """The event that ``payload`` says it is, without proof; ``CheckFailed`` (``spine.broken``) if none."""
+    try:
+        document = json.loads(payload)
+        if not isinstance(document, dict) or not _shaped(document):
+            raise broken("its bytes are no event")
+        return _event(document, payload)
+    except (ValueError, RecursionError) as fault:
+        raise broken("its bytes are no JSON") from fault
+
+
+def open_event(payload: bytes, signature: bytes, trust: Trust) -> Event:
+    """The event in ``payload`` if a trusted key of its actor signed exactly these bytes."""
+    if not isinstance(payload, bytes) or not isinstance(signature, bytes):
+        raise broken("its bytes are not bytes")
+    event = decode(payload)
+    owner = trust.identity_of(event.keyid)
+    if owner is None:
+        raise broken("it is signed by a key that is not in the trust root", event.position)
+    if owner != event.actor:
+        raise broken(f"its key belongs to {owner}, not to its actor {event.actor}", event.position)
+    if not trust.verify(event.keyid, signature, message(payload)):
+        raise broken("its signature does not verify", event.position)
+    return event
+
+
+def same_intent(new: NewEvent, earlier: Event) -> bool:
+    """Whether ``new`` asks for what ``earlier``, which used its idempotency key, already did."""
+    return (
+        new.stream == earlier.stream
+        and new.type == earlier.type
+        and canonical(dict(new.body)) == canonical(dict(earlier.body))
+    )
+
+
+def broken(what: str, position: int | None = None) -> CheckFailed:
+    """An event or chain that is not what was signed."""
+    return CheckFailed(
+        "spine.broken",
+        f"the event log is not sound: {what}",
+        where="" if position is None else f"event {position}",
+        mend="run `fabric spine verify`, stop using this log and restore it from a backup",
+    )
+
+
+def _shaped(document: Mapping[str, Any]) -> bool:
+    extra = document.keys() - _FIELDS
+    if not document.keys() >= _FIELDS or not extra <= {"idempotency_key"} or document["schema"] != SCHEMA:
+        return False
+    numbers = (document["position"], document["version"])
+    texts = (v for k, v in document.items() if k not in {"position", "version", "body"})
+    return (
+        all(type(n) is int and n > 0 for n in numbers)
+        and all(isinstance(text, str) for text in texts)
+        and isinstance(document["body"], dict)
+    )
+
+
+def _event(document: Mapping[str, Any], payload: bytes) -> Event:
+    return Event(
+        position=document["position"],
+        stream=document["stream"],
+        version=document["version"],
+        type=document["type"],
+        body=document["body"],
+        actor=document["actor"],
+        keyid=document["keyid"],
+        recorded_at=document["recorded_at"],
+        workspace=document["workspace"],
+        branch=document["branch"],
+        previous=document["previous"],
+        digest=digest_bytes(payload),
+        idempotency_key=document.get("idempotency_key"),
+    )

@@ -1,0 +1,60 @@
+"""The checkpoint file of one log: written after each commit, never backwards.
+
+Written without flushing to the device: after a power cut it may be older than the log (which is flushed),
+and then covers a little less; it is never newer, since it is written after the commit.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from filelock import FileLock
+
+from fabric_dagster.spine.checkpoints import MAX_BYTES, Checkpoint, open_checkpoint, sign_checkpoint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fabric_dagster.spine.events import Trust
+    from fabric_dagster.spine.ports import Signer
+
+LOCK_SECONDS = 30
+
+
+class CheckpointFile:
+    """The signed head of the log (``workspace``, ``branch``) at ``path``."""
+
+    def __init__(self, path: Path, trust: Trust, workspace: str, branch: str) -> None:
+        self.path = path
+        self._trust = trust
+        self._log = (workspace, branch)
+        self._lock = FileLock(path.with_name(path.name + ".lock"), timeout=LOCK_SECONDS)
+        self._seen: tuple[bytes, Checkpoint] | None = None
+
+    def read(self) -> Checkpoint | None:
+        """The checkpoint, verified; ``None`` where there is no file; ``CheckFailed`` for a bad one."""
+        try:
+            with self.path.open("rb") as reader:
+                data = reader.read(MAX_BYTES + 1)
+        except FileNotFoundError:
+            return None
+        if self._seen is None or self._seen[0] != data:
+            self._seen = (data, open_checkpoint(data, self._trust, *self._log))
+        return self._seen[1]
+
+    def advance(self, position: int, head: str, signer: Signer) -> None:
+        """Write the head unless a later one stands there already."""
+        with self._lock:
+            standing = self.read()
+            if standing is not None and standing.position >= position:
+                return
+            checkpoint = Checkpoint(*self._log, position, head)
+            data = sign_checkpoint(checkpoint, signer)
+            temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
+            try:
+                temporary.write_bytes(data)
+                temporary.replace(self.path)
+            finally:
+                temporary.unlink(missing_ok=True)
+            self._seen = (data, checkpoint)

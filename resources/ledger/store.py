@@ -1,0 +1,303 @@
+"""The event store over a database: append under the lock, read with proof, verify everything.
+
+Rules kept here:
+
+* Positions, versions, idempotency and expected versions are all decided inside the write lock.
+* A log is one workspace and branch: every query names both, so that no other log's rows are ever seen.
+* An append extends only a log whose head is what its bytes and the checkpoint say.
+* Reading proves each event's signature, and the chain between events wherever it sees neighbours.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import insert, select
+
+from fabric_dagster.digests import digest_bytes
+from fabric_dagster.errors import CheckFailed, Conflict, InvalidDocument, Refused, UsageFault
+from fabric_dagster.spine import events as format_
+from fabric_dagster.spine.events import Place, SealedEvent, broken, open_event, same_intent, seal
+from resources.ledger.checkpoint import CheckpointFile
+from resources.ledger.database import Database
+from resources.ledger.schema import EVENTS
+from resources.ledger.verify import check_columns, verify_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from sqlalchemy import Connection, Row, Select
+
+    from fabric_dagster.governance.trust import TrustRoot
+    from fabric_dagster.spine.ports import Event, NewEvent, Signer, SpineReport
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+PAGE = 500
+
+
+def utc_now() -> str:
+    """RFC 3339 with microseconds. A claim: only positions order."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+class SqlEventStore:
+    """``fabric_dagster.spine.ports.EventStore`` on ``url``, for one ``workspace`` and ``branch``.
+
+    ``checkpoint`` is the signed head's file; by default it lies beside the database file.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        workspace: str,
+        trust: TrustRoot,
+        branch: str = "main",
+        *,
+        checkpoint: Path | None = None,
+        clock: Callable[[], str] = utc_now,
+    ) -> None:
+        for what, name in (("workspace", workspace), ("branch", branch)):
+            if not NAME.fullmatch(name):
+                raise UsageFault("spine.bad_name", f"this is no {what}'s name", value=name)
+        self.workspace = workspace
+        self.branch = branch
+        self.trust = trust
+        self._clock = clock
+        self._database = Database(url)
+        default = self._database.file.with_name(f"checkpoint.{workspace}.{branch}.json")
+        self._checkpoint = CheckpointFile(checkpoint or default, trust, workspace, branch)
+
+    def close(self) -> None:
+        """Close every connection to the database."""
+        self._database.close()
+
+    # -- writing
+
+    def append(
+        self,
+        events: Sequence[NewEvent],
+        *,
+        signer: Signer,
+        expected: Mapping[str, int] | None = None,
+    ) -> list[Event]:
+        """Append all or none, under one lock; the events as stored, earlier ones where a key was used.
+
+        Raises ``InvalidDocument`` (``spine.empty``, ``spine.bad_event``, ``spine.too_large``), ``Conflict``
+        (``spine.conflict``, ``spine.key_reused``), ``Refused`` (``spine.unknown_signer``) and ``CheckFailed``
+        (``spine.broken``, ``spine.cut``) where the log itself is not sound.
+        """
+        if not events:
+            raise InvalidDocument("spine.empty", "an append holds no event", mend="append at least one")
+        if self.trust.identity_of(signer.keyid) != signer.identity:
+            raise Refused(
+                "spine.unknown_signer",
+                f"the key of {signer.identity} is not in the trust root",
+                mend="sign with an identity's own key; `fabric doctor` shows which keys are pinned",
+            )
+        for new in events:
+            format_.check_new(new)
+        with self._database.write() as connection:
+            stored, sealed = self._seal_all(connection, events, signer, expected or {})
+            if sealed:
+                connection.execute(insert(EVENTS), [self._row(item) for item in sealed])
+        if sealed:
+            last = sealed[-1].event
+            self._checkpoint.advance(last.position, last.digest, signer)
+        return stored
+
+    def _seal_all(
+        self,
+        connection: Connection,
+        events: Sequence[NewEvent],
+        signer: Signer,
+        expected: Mapping[str, int],
+    ) -> tuple[list[Event], list[SealedEvent]]:
+        earlier = self._used_keys(connection, events)
+        fresh = [new for new in events if new.idempotency_key not in earlier]
+        if not fresh:
+            return [_again(new, earlier[str(new.idempotency_key)]) for new in events], []
+        position, previous = self._sound_head(connection)
+        versions = self._versions(connection, {new.stream for new in fresh} | set(expected))
+        for stream, version in expected.items():
+            if versions[stream] != version:
+                raise Conflict(
+                    "spine.conflict",
+                    f"the stream is at version {versions[stream]}, not {version}",
+                    where=stream,
+                    mend="read it again and decide anew",
+                )
+        stored: list[Event] = []
+        sealed: list[SealedEvent] = []
+        now = self._clock()
+        for new in events:
+            key = new.idempotency_key
+            if key is not None and key in earlier:
+                stored.append(_again(new, earlier[key]))
+                continue
+            position += 1
+            versions[new.stream] += 1
+            place = Place(self.workspace, self.branch, position, versions[new.stream], previous, now)
+            item = seal(new, place, signer)
+            previous = item.event.digest
+            sealed.append(item)
+            stored.append(item.event)
+            if key is not None:
+                earlier[key] = item.event
+        return stored, sealed
+
+    def _used_keys(self, connection: Connection, events: Sequence[NewEvent]) -> dict[str, Event]:
+        keys = {new.idempotency_key for new in events if new.idempotency_key is not None}
+        if not keys:
+            return {}
+        rows = connection.execute(self._select().where(EVENTS.c.idempotency_key.in_(sorted(keys))))
+        found = [self._open(row) for row in rows]
+        return {str(event.idempotency_key): event for event in found}
+
+    def _sound_head(self, connection: Connection) -> tuple[int, str]:
+        """Position and digest of the last event, proven against its bytes and the checkpoint."""
+        row = connection.execute(self._select().order_by(EVENTS.c.position.desc()).limit(1)).first()
+        position, digest = (0, "") if row is None else (row.position, digest_bytes(row.payload))
+        if row is not None and digest != row.digest:
+            raise broken("the last event's bytes have another digest", position)
+        checkpoint = self._checkpoint.read()
+        if checkpoint is not None and (
+            checkpoint.position > position
+            or self._digest_at(connection, checkpoint.position, (position, digest)) != checkpoint.head
+        ):
+            raise cut(checkpoint.position, position)
+        return position, digest
+
+    def _digest_at(self, connection: Connection, position: int, head: tuple[int, str]) -> str | None:
+        if position == head[0]:
+            return head[1]
+        found = select(EVENTS.c.digest).where(*self._here(), EVENTS.c.position == position)
+        return connection.execute(found).scalar_one_or_none()
+
+    def _versions(self, connection: Connection, streams: set[str]) -> dict[str, int]:
+        found = {}
+        for stream in sorted(streams):
+            query = (
+                select(EVENTS.c.version)
+                .where(*self._here(), EVENTS.c.stream == stream)
+                .order_by(EVENTS.c.version.desc())
+                .limit(1)
+            )
+            found[stream] = connection.execute(query).scalar_one_or_none() or 0
+        return found
+
+    # -- reading
+
+    def read(
+        self,
+        stream: str | None = None,
+        *,
+        after: int = 0,
+        types: Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> Iterator[Event]:
+        """Events with position > ``after``, in order; ``CheckFailed`` at the first that is not sound."""
+        query = self._select().order_by(EVENTS.c.position)
+        if stream is not None:
+            query = query.where(EVENTS.c.stream == stream)
+        if types is not None:
+            query = query.where(EVENTS.c.type.in_(sorted(types)))
+        left = limit
+        last: Event | None = None
+        while left is None or left > 0:
+            size = PAGE if left is None else min(PAGE, left)
+            with self._database.read() as connection:
+                rows = connection.execute(query.where(EVENTS.c.position > after).limit(size)).all()
+            for row in rows:
+                found = self._open(row)
+                _neighbours(last, found, whole=stream is None, gapless=types is None, first=after == 0)
+                last = found
+                after = found.position
+                yield found
+            if len(rows) < size:
+                return
+            left = None if left is None else left - len(rows)
+
+    def by_key(self, idempotency_key: str) -> Event | None:
+        """The event that used this idempotency key, if any."""
+        with self._database.read() as connection:
+            query = self._select().where(EVENTS.c.idempotency_key == idempotency_key)
+            row = connection.execute(query).first()
+        return None if row is None else self._open(row)
+
+    def head(self) -> tuple[int, str]:
+        """Position and digest of the newest event: ``(0, "")`` when empty."""
+        with self._database.read() as connection:
+            query = select(EVENTS.c.position, EVENTS.c.digest).where(*self._here())
+            row = connection.execute(query.order_by(EVENTS.c.position.desc()).limit(1)).first()
+        return (0, "") if row is None else (row.position, row.digest)
+
+    def verify(self, since: int = 0) -> SpineReport:
+        """Check positions, versions, chain, signatures, columns, keys, the file and the checkpoint."""
+        return verify_log(self._database, self._here(), self.trust, self._checkpoint, since)
+
+    # -- rows
+
+    def _here(self) -> tuple[Any, ...]:
+        return (EVENTS.c.workspace == self.workspace, EVENTS.c.branch == self.branch)
+
+    def _select(self) -> Select[Any]:
+        return select(EVENTS).where(*self._here())
+
+    def _row(self, item: SealedEvent) -> dict[str, Any]:
+        event = item.event
+        return {
+            "workspace": event.workspace,
+            "branch": event.branch,
+            "position": event.position,
+            "stream": event.stream,
+            "version": event.version,
+            "type": event.type,
+            "idempotency_key": event.idempotency_key,
+            "digest": event.digest,
+            "payload": item.payload,
+            "signature": item.signature,
+        }
+
+    def _open(self, row: Row[Any]) -> Event:
+        event = open_event(row.payload, row.signature, self.trust)
+        if (column := check_columns(row, event)) is not None:
+            raise broken(f"its column {column} is not what was signed", event.position)
+        return event
+
+
+def cut(checkpoint: int, position: int) -> CheckFailed:
+    """The log ends before its checkpoint, or is another log."""
+    return CheckFailed(
+        "spine.cut",
+        f"the log of {position} events is not the one whose {checkpoint} events were checkpointed",
+        mend="its end was cut off or it was replaced: restore it from a backup",
+    )
+
+
+def _again(new: NewEvent, earlier: Event) -> Event:
+    if not same_intent(new, earlier):
+        raise Conflict(
+            "spine.key_reused",
+            f"this idempotency key was used by event {earlier.position} for something else",
+            where=earlier.stream,
+            value=new.idempotency_key,
+            mend="read that event; a new act needs a new key",
+        )
+    return earlier
+
+
+def _neighbours(last: Event | None, found: Event, *, whole: bool, gapless: bool, first: bool) -> None:
+    """Prove what lies between two events that were read one after the other."""
+    if not gapless:
+        return
+    if whole and (last is not None or first):
+        position, digest = (0, "") if last is None else (last.position, last.digest)
+        if found.position != position + 1 or found.previous != digest:
+            raise broken("it does not follow the event before it", found.position)
+    elif not whole and (last is not None or first):
+        version = 0 if last is None else last.version
+        if found.version != version + 1:
+            raise broken("an event of its stream before it is missing", found.position)
