@@ -57,8 +57,8 @@ def set_value(
 ) -> list[Splice]:
     """Splices that give the property at ``path`` of document ``file_id`` a ``value``; none if it has it.
 
-    A reference is ``{"fileID": …, "guid": …, "type": …}`` or ``{"fileID": …}``. ``one_line`` says whether flow
-    mappings stay on one line; ``None`` looks at the file. Raises ``TextFault`` (``path.…``, ``value.…``).
+    A reference is ``{"fileID": …, "guid": …, "type": …}`` or ``{"fileID": …}``; ``one_line`` keeps flow
+    mappings on one line, ``None`` does as the file does. Raises ``TextFault`` (``path.…``, ``value.…``).
     """
     found = file.find(file_id, path)
     node = found.node
