@@ -1,0 +1,102 @@
+"""What the rules of validation look at: the graph, its document, and everything derived from them once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from fabric_dagster.errors import Fault
+from fabric_dagster.graphs.order import ancestors, guaranteed, topological
+from fabric_dagster.graphs.partitions import Partition, partition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fabric_dagster.capabilities.base import Capability
+    from fabric_dagster.contracts.skill_graph import Node, SkillGraph
+    from fabric_dagster.documents import Source
+
+Path = tuple[str | int, ...]
+
+BRIEF = "fabric.ticket_brief@1"
+VERDICT = "fabric.independent_verdict@1"
+SEAL = "fabric.seal_handoff@1"
+
+
+class Case:
+    """A graph under validation. Derived parts hold for faulty graphs too, as far as they have meaning.
+
+    ``capabilities`` holds the bound capability of each node that binds a registered one, by node id.
+    """
+
+    def __init__(self, graph: SkillGraph, source: Source, registry: Mapping[str, Capability]) -> None:
+        self.graph = graph
+        self.source = source
+        self.registry = registry
+        #: node id → its first place in the document.
+        self.index: dict[str, int] = {}
+        for place, node in enumerate(graph.nodes):
+            self.index.setdefault(node.id, place)
+        self.nodes: dict[str, Node] = {name: graph.nodes[place] for name, place in self.index.items()}
+        self.capabilities: dict[str, Capability] = {
+            name: registry[node.capability]
+            for name, node in self.nodes.items()
+            if node.capability in registry
+        }
+        #: node id → the nodes right above it, without those that do not exist.
+        self.parents: dict[str, tuple[str, ...]] = {
+            name: tuple(dict.fromkeys(need for need in node.needs if need in self.nodes))
+            for name, node in self.nodes.items()
+        }
+        self.order = topological(self.parents)
+        self.ancestors = ancestors(self.parents, self.order)
+
+    @property
+    def acyclic(self) -> bool:
+        """Whether the nodes have an order."""
+        return len(self.order) == len(self.nodes)
+
+    @cached_property
+    def guaranteed(self) -> Mapping[str, frozenset[str]]:
+        """Node → what has certainly run before it; only for acyclic graphs."""
+        joins = frozenset(name for name, node in self.nodes.items() if node.join == "any")
+        return guaranteed(self.parents, self.order, joins)
+
+    @cached_property
+    def partitions(self) -> tuple[Partition, ...] | None:
+        """The partitions; ``None`` on a circle or where a node binds no registered capability."""
+        if not self.acyclic or len(self.capabilities) < len(self.nodes):
+            return None
+        return partition(self.parents, self.applications, self.order)
+
+    @cached_property
+    def partition_of(self) -> Mapping[str, Partition]:
+        """Node id → its partition; empty where there are none."""
+        return {node: part for part in self.partitions or () for node in part.nodes}
+
+    @cached_property
+    def applications(self) -> dict[str, str]:
+        """Node id → the application of its capability; an unregistered one is told by its name."""
+        return {name: node.capability.partition(".")[0] for name, node in self.nodes.items()} | {
+            name: item.application for name, item in self.capabilities.items()
+        }
+
+    def outputs(self, node: str) -> Mapping[str, str] | None:
+        """Output → value type of ``node``; ``None`` where its capability is unknown."""
+        bound = self.capabilities.get(node)
+        if bound is None:
+            return None
+        return {**bound.outputs, **self.nodes[node].outputs} if bound.open_outputs else bound.outputs
+
+    def at(self, node: str, *path: str | int) -> Path:
+        """The place of a part of ``node`` in the document."""
+        return ("nodes", self.index[node], *path)
+
+    def fault(self, path: Path, code: str, what: str, mend: str = "", value: str | None = None) -> Fault:
+        """A fault at ``path`` of the document."""
+        return Fault(f"graph.{code}", what, self.source.where(path), mend, value)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in a sentence, sorted: ``a, b, c``, or ``nothing``."""
+    return ", ".join(sorted(names)) or "nothing"
