@@ -22,8 +22,15 @@ if TYPE_CHECKING:
 class Signer(Protocol):
     """An identity that can sign: its key never leaves it."""
 
-    identity: str
-    keyid: str
+    @property
+    def identity(self) -> str:
+        """Whose key it is, as the trust root names it."""
+        ...
+
+    @property
+    def keyid(self) -> str:
+        """The digest of the public key."""
+        ...
 
     def sign(self, message: bytes) -> bytes:
         """An Ed25519 signature (64 bytes) of ``message``."""

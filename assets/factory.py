@@ -1,0 +1,80 @@
+"""``CompiledGraph`` → Dagster definitions. A second graph needs no Python.
+
+One ``multi_asset(can_subset=False)`` per sealed partition, one asset key per node, one
+``multi_asset_check`` per side. Half of a partition can never run, and its outputs are reported together
+at the end or not at all.
+"""
+
+# No `from __future__ import annotations`: Dagster reads the context's annotation at run time.
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from assets.names import check_name, node_key, tickets
+from assets.office import KEY
+from assets.specs import node_spec
+from assets.steps import Results, check_step, partition_step
+from fabric_dagster.graphs.compiled import CompiledGraph, CompiledPartition
+from fabric_dagster.intelligence.packs import LoadedPack
+
+
+def workflow_assets(pack: LoadedPack, graph: CompiledGraph, *, pools: bool) -> list[dg.AssetsDefinition]:
+    """Every asset of ``graph``. ``pools`` fences queued runs; in-process runs rely on the adapters' locks."""
+    partitions = tickets(graph)
+    return [_partition(pack, graph, part, partitions, pools=pools) for part in graph.partitions]
+
+
+def workflow_checks(graph: CompiledGraph, *, pools: bool) -> Iterator[dg.AssetChecksDefinition]:
+    """The blind validators of ``graph``, one definition a side."""
+    partitions = tickets(graph)
+    for side, bindings in graph.validators.items():
+        specs = [
+            dg.AssetCheckSpec(
+                name=check_name(item.id),
+                asset=node_key(graph, item.after),
+                blocking=item.blocking,
+                description=item.description
+                or f"Blind validator {item.id}, in its own program with its own key.",
+                partitions_def=partitions,
+            )
+            for item in bindings
+        ]
+        yield _checks(graph, side, specs, pool="validator" if pools else None)
+
+
+def _partition(
+    pack: LoadedPack,
+    graph: CompiledGraph,
+    part: CompiledPartition,
+    partitions: dg.PartitionsDefinition,
+    *,
+    pools: bool,
+) -> dg.AssetsDefinition:
+    fenced = pools and part.application != "fabric"
+
+    @dg.multi_asset(
+        name=f"{graph.workflow}__{part.id}",
+        specs=[node_spec(pack, graph, graph.nodes[node]) for node in part.nodes],
+        can_subset=False,
+        partitions_def=partitions,
+        required_resource_keys={KEY},
+        pool=f"{part.application}__default" if fenced else None,
+        description=part.objective,
+    )
+    def step(context: dg.AssetExecutionContext) -> Results:
+        return partition_step(context, graph, part)
+
+    return step
+
+
+def _checks(
+    graph: CompiledGraph, side: str, specs: list[dg.AssetCheckSpec], *, pool: str | None
+) -> dg.AssetChecksDefinition:
+    @dg.multi_asset_check(
+        name=f"{graph.workflow}__{side}__checks", specs=specs, required_resource_keys={KEY}, pool=pool
+    )
+    def judge(context: dg.AssetCheckExecutionContext) -> list[dg.AssetCheckResult]:
+        return check_step(context, graph, side)
+
+    return judge

@@ -1,0 +1,76 @@
+"""The asset specs of a compiled graph: keys, lineage, kinds, owners, groups, versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from assets.names import INTAKE, node_key, template_key
+from fabric_dagster.capabilities.registry import capability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fabric_dagster.graphs.compiled import CompiledGraph, CompiledNode
+    from fabric_dagster.intelligence.packs import LoadedPack
+
+#: application → the kinds that its assets show in the graph
+KINDS: dict[str, frozenset[str]] = {
+    "photoshop": frozenset({"photoshop", "psd"}),
+    "unity": frozenset({"unity"}),
+    "fabric": frozenset({"fabric"}),
+}
+
+
+def node_spec(pack: LoadedPack, graph: CompiledGraph, node: CompiledNode) -> dg.AssetSpec:
+    """The spec of one node."""
+    bound = capability(node.capability)
+    kinds = set(KINDS[node.application]) | ({"png"} if "png" in bound.outputs.values() else set())
+    return dg.AssetSpec(
+        key=node_key(graph, node.id),
+        deps=list(_upstream(pack, graph, node)),
+        description=_description(graph, node),
+        group_name=graph.workflow,
+        code_version=node.digest,
+        owners=list(graph.graph.owners),
+        kinds=kinds,
+        tags={"fabric/pack": pack.pack.name, "fabric/application": node.application},
+        metadata={
+            "fabric/capability": node.capability,
+            "fabric/graph": graph.digest,
+            "fabric/effects": ", ".join(sorted(bound.effects)) or "none",
+        },
+    )
+
+
+def _upstream(pack: LoadedPack, graph: CompiledGraph, node: CompiledNode) -> Iterator[dg.AssetKey]:
+    for need in node.needs:
+        yield node_key(graph, need)
+    if node.capability.startswith("fabric.ticket_brief@"):
+        yield INTAKE
+    if node.capability.startswith("fabric.asset_decision@"):
+        for rule in pack.pack.rules:
+            name = rule.decide.get("template")
+            if rule.graph == graph.reference and name in pack.pack.templates:
+                yield template_key(pack.pack.name, str(name))
+
+
+def _description(graph: CompiledGraph, node: CompiledNode) -> str:
+    bound = capability(node.capability)
+    proven = "".join(f"\n* {line}" for line in bound.postconditions)
+    return (
+        f"{node.description or bound.summary}\n\n"
+        f"`{node.capability}` of `{graph.reference}` {graph.graph.version}."
+        + (f"\n\nObserved, not believed:{proven}" if proven else "")
+    )
+
+
+def intake_spec() -> dg.AssetSpec:
+    """The tickets that come in; the intake sensor observes it, accepted or refused."""
+    return dg.AssetSpec(
+        INTAKE,
+        description="Jira-format issues in the inbox. Each refusal is observed here with all its reasons.",
+        group_name="intake",
+        kinds={"jira"},
+    )

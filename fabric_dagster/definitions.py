@@ -1,0 +1,22 @@
+"""The composition root: the one place that sees every room. Loading it reads packs and does nothing else."""
+
+from pathlib import Path
+
+import dagster as dg
+
+from resources.supervision.dagster import FabricResource
+from sensors.intake import ticket_intake
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """Packs as assets and checks, the intake sensor, the resources of the embedded default."""
+    packs = dg.load_from_defs_folder(path_within_project=Path(__file__).parent)
+    return dg.Definitions.merge(
+        packs,
+        dg.Definitions(
+            sensors=[ticket_intake],
+            resources={"fabric": FabricResource()},
+            executor=dg.in_process_executor,
+        ),
+    )

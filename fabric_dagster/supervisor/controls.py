@@ -1,0 +1,190 @@
+"""The controls between sealed partitions: brief, decision, sealed handoff, completion.
+
+Controls decide nothing by themselves: the decision is the pack's rule with evidence that holds, a handoff
+needs a verdict signed by the validator, completion needs one for every side and the artifacts as judged.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fabric_dagster.contracts.handoff import Handoff
+from fabric_dagster.digests import digest_file
+from fabric_dagster.errors import CheckFailed, Conflict, FabricError, OperationFailed
+from fabric_dagster.intelligence.decide import decide
+from fabric_dagster.supervisor.binding import load_ticket
+from fabric_dagster.supervisor.execution import admit, require_order
+from fabric_dagster.supervisor.failures import fail_run
+from fabric_dagster.supervisor.judging import trusted_verdict
+
+if TYPE_CHECKING:
+    from fabric_dagster.contracts.commission import Commission
+    from fabric_dagster.contracts.ticket import Ticket
+    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.services import Services
+    from fabric_dagster.supervisor.workflows import Workflow
+
+
+def lay_brief(services: Services, workflow: Workflow, run_id: str) -> Ticket:
+    """The source facts: the ticket as accepted, its files proven to be in the artifact store."""
+    run = services.reload(run_id)
+    if run.state != "completed":
+        admit(services, workflow, run)
+    ticket = load_ticket(services, run)
+    if ticket.digest != run.body["ticket"]:
+        raise CheckFailed(
+            "ticket.digest", "the stored ticket is not the one that was accepted", where=run.key
+        )
+    for file in ticket.files.values():
+        services.artifacts.path(file.digest)
+    return ticket
+
+
+def make_decision(services: Services, workflow: Workflow, run_id: str) -> dict[str, Any]:
+    """Template, destination and dependencies, decided from cited evidence and recorded once."""
+    run = services.reload(run_id)
+    if run.decision is not None:
+        return run.decision
+    commission = admit(services, workflow, run)
+    try:
+        decision = decide(workflow.pack, workflow.compiled.reference, load_ticket(services, run))
+        templates = {decision.template: _template(services, commission, decision.template)}
+        _decided_paths_in_scope(decision.values, commission)
+    except FabricError as fault:
+        fail_run(services, run, fault.faults, fault.exit_code)
+        raise
+    body = {
+        "rule": decision.rule,
+        "values": dict(decision.values),
+        "templates": templates,
+        "evidence": [dict(item) for item in decision.evidence],
+    }
+    services.append(run, "decision.made", body, "decision")
+    return body
+
+
+def _template(services: Services, commission: Commission, name: str) -> str:
+    """The template's digest, as commissioned and as it lies there; its bytes go to the artifact store."""
+    path = services.templates / name
+    expected = commission.scope.templates.get(name)
+    found = digest_file(path) if path.is_file() and not path.is_symlink() else None
+    if expected is None or found != expected:
+        raise OperationFailed(
+            "fabric.template_drift",
+            f"the template is not the commissioned one ({expected or 'none'})",
+            where=name,
+            value=found or "missing",
+            mend="certify and commission the new template, or restore the old one",
+        )
+    return services.artifacts.put_file(path)
+
+
+def _decided_paths_in_scope(values: Any, commission: Commission) -> None:  # noqa: ANN401 - decided values
+    for name, value in values.items():
+        if (
+            isinstance(value, str)
+            and value.startswith("Assets/")
+            and not value.startswith(commission.scope.writes)
+        ):
+            raise OperationFailed(
+                "fabric.out_of_scope",
+                f"the decided {name} lies outside of the commissioned scope",
+                where=value,
+                mend="commission a scope that holds it",
+            )
+
+
+def seal_handoff(services: Services, workflow: Workflow, run_id: str, node_id: str) -> Handoff:
+    """Seal the artifact that ``node_id`` names, on the strength of a passed, signed verdict."""
+    run = services.reload(run_id)
+    if node_id in run.handoffs:
+        handoff = run.handoffs[node_id]
+        services.artifacts.path(handoff.artifact.digest)
+        return handoff
+    admit(services, workflow, run)
+    node = next(item for item in workflow.compiled.graph.nodes if item.id == node_id)
+    partition = next(item for item in workflow.compiled.partitions if item.id == node_id)
+    require_order(workflow, run, partition)
+    source, _, name = str(node.args["artifact"]["$ref"]).partition(".")
+    side = next(item.id for item in workflow.compiled.partitions if source in item.nodes)
+    task = run.task(side)
+    if task is None or task.result is None:
+        raise CheckFailed("supervisor.no_output", f"{source}.{name} was not produced", where=run.key)
+    validations = _passed(services, workflow, run, side)
+    artifact = next(a for a in task.result.artifacts if a.node == source and a.name == name)
+    services.artifacts.path(artifact.digest)
+    handoff = Handoff(
+        schema_="fabric.handoff.v1",
+        run=run.run,
+        node=node_id,
+        artifact=artifact,
+        facts=dict(artifact.facts),
+        lineage={"plan": task.task.plan, **{_ascii(item.name): item.digest for item in task.task.inputs}},
+        validations=validations,
+    )
+    services.append(run, "handoff.sealed", {"handoff": handoff.body()}, f"handoff:{handoff.digest}")
+    return handoff
+
+
+def _ascii(name: str) -> str:
+    return name.encode("ascii", "backslashreplace").decode()
+
+
+def _passed(services: Services, workflow: Workflow, run: RunRecord, side: str) -> tuple[str, ...]:
+    """The verdict that lets what ``side`` made go on; none is needed where the graph binds no validator."""
+    if not workflow.compiled.validators.get(side):
+        return ()
+    record = run.verdict(side)
+    if record is None:
+        raise CheckFailed(
+            "fabric.verdict_missing",
+            f"there is no verdict on {side}",
+            where=run.key,
+            mend="materialize it together with its checks",
+        )
+    verdict = trusted_verdict(services, run, record)
+    if not verdict.passed:
+        raise CheckFailed(
+            "fabric.verdict_failed",
+            f"the independent validator failed {side}: {', '.join(record.failed)}",
+            where=run.key,
+            mend=f"see `fabric show {run.run[7:19]}`",
+        )
+    return (record.envelope,)
+
+
+def complete(services: Services, workflow: Workflow, run_id: str, node_id: str) -> RunRecord:
+    """Complete the run: every side has a passed, signed verdict, and its artifacts stand as judged."""
+    run = services.reload(run_id)
+    if run.state == "completed":
+        _forget_journals(services, workflow, run)
+        return run
+    admit(services, workflow, run)
+    partition = next(item for item in workflow.compiled.partitions if item.id == node_id)
+    require_order(workflow, run, partition)
+    sides = [item for item in workflow.compiled.partitions if item.template is not None]
+    envelopes = [env for side in sides for env in _passed(services, workflow, run, side.id)]
+    if not envelopes:
+        raise CheckFailed("fabric.verdict_missing", "no independent verdict was given", where=run.key)
+    for side in sides:
+        task = run.task(side.id)
+        provider = services.provider(side.application, run.run, run.key)
+        if task is None or provider.standing(task.transaction or "", task.changes) != "after":
+            raise Conflict(
+                "supervisor.target_changed",
+                f"what {side.id} wrote has been changed since it was judged",
+                where=str(provider.root),
+                mend="restore the files, then run it again",
+            )
+    services.append(run, "run.completed", {"verdicts": envelopes, "unresolved": []}, "completed")
+    run = services.reload(run)
+    _forget_journals(services, workflow, run)
+    return run
+
+
+def _forget_journals(services: Services, workflow: Workflow, run: RunRecord) -> None:
+    """The undo journals live until the verdict; afterwards they would only fill the disk."""
+    for side in workflow.compiled.partitions:
+        task = run.task(side.id)
+        if task is not None and task.transaction:
+            services.provider(side.application, run.run, run.key).forget(task.transaction)

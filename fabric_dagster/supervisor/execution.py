@@ -1,0 +1,361 @@
+"""The seven steps around a sealed partition (design/ARCHITECTURE.md, "Execution, exactly once").
+
+Rules kept here:
+
+* Everything that a step depends on is read now, from the spine, the commission and the target's bytes:
+  never from the request, never from Dagster.
+* ``commit.begun`` without a result is unknown completion: stop, never replay.
+* A provider's success is no proof: postconditions are observed on what is there.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fabric_dagster.contracts.specialist import (
+    ArtifactRef,
+    FileChangeRecord,
+    ObservationRecord,
+    SpecialistResult,
+    SpecialistTask,
+)
+from fabric_dagster.digests import digest_file, digest_of
+from fabric_dagster.errors import CheckFailed, Conflict, FabricError, NeedsPerson, OperationFailed, Refused
+from fabric_dagster.supervisor.binding import Binder, lay_inputs, store_plan
+from fabric_dagster.supervisor.failures import after_failure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fabric_dagster.contracts.commission import Commission
+    from fabric_dagster.contracts.physical_plan import PhysicalPlan
+    from fabric_dagster.graphs.compiled import CompiledPartition
+    from fabric_dagster.supervisor.ports import Observation, Produced, Provider, Staged
+    from fabric_dagster.supervisor.projection import RunRecord, TaskRecord
+    from fabric_dagster.supervisor.services import Services
+    from fabric_dagster.supervisor.workflows import Workflow
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a partition came to. ``replayed`` is true when nothing was done because it was verified before."""
+
+    result: SpecialistResult
+    task: SpecialistTask
+    event: str
+    replayed: bool
+
+
+def run_partition(services: Services, workflow: Workflow, run_id: str, partition_id: str) -> Outcome:
+    """Execute ``partition_id`` of ``run_id`` once, or return what was verified before."""
+    partition = next(p for p in workflow.compiled.partitions if p.id == partition_id)
+    with services.hold(f"run-{run_id[7:23]}"):
+        run = services.reload(run_id)
+        commission = admit(services, workflow, run)
+        provider = services.provider(partition.application, run.run, run.key)
+        require_order(workflow, run, partition)
+        last = run.task(partition.id)
+        if last is not None:
+            settled = settle(services, run, last, provider)
+            if settled is not None:
+                return settled
+        run = services.reload(run)
+        return _execute(services, workflow, run, partition, provider, commission)
+
+
+def admit(services: Services, workflow: Workflow, run: RunRecord) -> Commission:
+    """Step 1: authority, commission and the run's own state, read now."""
+    if run.body["graph"] != workflow.compiled.digest:
+        raise Refused(
+            "authority.graph_changed",
+            "the run was opened for another revision of the graph",
+            where=run.reference,
+            mend="certify and commission the new revision, then run the ticket again",
+        )
+    if run.state == "reconciliation_required":
+        raise reconcile_first(run)
+    if run.state in {"failed", "superseded", "cancelled", "stopped"}:
+        raise Refused(
+            "run.ended", f"the run is {run.state}", where=run.key, mend=f"see `fabric show {run.run[7:19]}`"
+        )
+    return services.authorize(workflow)
+
+
+def reconcile_first(run: RunRecord) -> NeedsPerson:
+    """The exact blocker of unknown completion."""
+    return NeedsPerson(
+        "run.reconciliation_required",
+        "a commit was begun and its end is unknown; nothing is repeated before it was looked at",
+        where=run.key,
+        mend=f"run `fabric reconcile {run.run[7:19]} --as validator`",
+    )
+
+
+def require_order(workflow: Workflow, run: RunRecord, partition: CompiledPartition) -> None:
+    """A partition runs after what it needs, whatever Dagster was asked to run."""
+    by_id = {item.id: item for item in workflow.compiled.partitions}
+    for need in partition.needs:
+        done = {
+            "fabric.asset_decision": run.decision is not None,
+            "fabric.seal_handoff": need in run.handoffs,
+            "fabric.ticket_brief": True,
+        }.get(by_id[need].capabilities[0].partition("@")[0])
+        if done is None:
+            task = run.task(need)
+            done = task is not None and task.state == "succeeded"
+        if not done:
+            raise CheckFailed(
+                "supervisor.out_of_order",
+                f"{partition.id} needs {need}, which is not done",
+                where=run.key,
+                mend="materialize the whole workflow for this ticket",
+            )
+
+
+def settle(services: Services, run: RunRecord, last: TaskRecord, provider: Provider) -> Outcome | None:
+    """Step 2: what the spine knows of this partition. ``None`` means: issue it (again)."""
+    if last.state == "succeeded":
+        return _verified(services, run, last, provider)
+    if last.state == "committing":
+        require_reconciliation(services, run, last)
+    if last.state == "issued":
+        shutil.rmtree(_stage(services, run, last.task), ignore_errors=True)
+        why = "the process ended before the commit; nothing outside the stage can have happened"
+        services.append(run, "task.abandoned", {"task": last.digest, "why": why}, f"abandon:{last.digest}")
+    if last.state == "failed" and last.result is not None and last.result.failure is not None:
+        raise OperationFailed(**last.result.failure)
+    return None
+
+
+def require_reconciliation(services: Services, run: RunRecord, task: TaskRecord) -> None:
+    """Record unknown completion, durably, and stop."""
+    body = {
+        "task": task.digest,
+        "transaction": task.transaction,
+        "why": f"the commit of {task.task.partition} was begun and has no result",
+    }
+    services.append(run, "reconciliation.required", body, f"reconcile:{task.digest}:{len(run.events)}")
+    raise reconcile_first(run)
+
+
+def _verified(services: Services, run: RunRecord, last: TaskRecord, provider: Provider) -> Outcome:
+    """Verified before: look at the stored bytes and at the target once more, and repeat nothing."""
+    result = last.result
+    if result is None:
+        raise CheckFailed("supervisor.no_result", "a succeeded task has no result", where=last.digest)
+    for artifact in result.artifacts:
+        services.artifacts.path(artifact.digest)
+    standing = provider.standing(last.transaction or "", last.changes)
+    if standing != "after" and last.changes:
+        raise Conflict(
+            "supervisor.target_changed",
+            f"what {last.task.partition} wrote has been changed since (found: {standing})",
+            where=str(provider.root),
+            mend="restore the files, or change the ticket's block so that a new run starts",
+        )
+    return Outcome(result, last.task, run.events[-1].digest, replayed=True)
+
+
+def _execute(
+    services: Services,
+    workflow: Workflow,
+    run: RunRecord,
+    partition: CompiledPartition,
+    provider: Provider,
+    commission: Commission,
+) -> Outcome:
+    """Steps 3 to 7."""
+    plan = Binder(services, workflow, run, partition).bind(provider)
+    task = _task(services, run, partition, provider, plan, commission)
+    key = digest_of(
+        "fabric.idempotency-key.v1",
+        [run.body["graph"], run.run, partition.id, task.plan, task.attempt],
+    )
+    issued: dict[str, Any] = {"task": task.body()}
+    if partition.application == "unity":
+        issued["manifest"] = _store_manifest(services)
+    services.append(run, "task.issued", issued, key)
+    stage = _stage(services, run, task)
+    shutil.rmtree(stage, ignore_errors=True)
+    try:
+        staged, intended = _stage_plan(services, provider, plan, task, stage)
+        _within_scope(partition, staged, commission)
+        before = _keep_before(services, provider, staged)
+        admit(services, workflow, services.reload(run))
+    except FabricError as fault:
+        raise after_failure(services, workflow, run, task, fault) from fault
+    except OSError as fault:
+        raise after_failure(services, workflow, run, task, _disk(fault)) from fault
+    transaction = task.digest[7:39]
+    begun = {
+        "task": task.digest,
+        "transaction": transaction,
+        "changes": [change.as_dict() for change in staged.changes],
+        "before": before,
+        "intended": intended.body(),
+    }
+    services.append(run, "commit.begun", begun, f"commit:{task.digest}")
+    try:
+        provider.commit(stage, staged, transaction)
+    except FabricError as fault:
+        if isinstance(fault, NeedsPerson) or provider.standing(transaction, staged.changes) != "before":
+            require_reconciliation(services, run, services.reload(run).by_digest(task.digest))
+        raise after_failure(services, workflow, run, task, fault) from fault
+    seen = observations((*staged.observations, *provider.observe(plan, staged)))
+    broken = [item for item in seen if not item.holds]
+    if broken:
+        provider.undo(transaction)
+        raise after_failure(services, workflow, run, task, _broken(partition, broken[0]), seen)
+    result = intended.model_copy(update={"observations": seen})
+    body = {"task": task.digest, "result": result.body()}
+    event = services.append(run, "task.result", body, f"result:{task.digest}")
+    shutil.rmtree(stage, ignore_errors=True)
+    return Outcome(result, task, event.digest, replayed=False)
+
+
+def _broken(partition: CompiledPartition, item: ObservationRecord) -> OperationFailed:
+    """Step 7: what was observed is not what the plan must come to."""
+    return OperationFailed(
+        f"{partition.application}.postcondition_failed",
+        f"{item.subject}: expected {item.expected}",
+        value=item.found,
+        mend="what was written was taken back; see the task's observations",
+    )
+
+
+def observations(found: Sequence[Observation]) -> tuple[ObservationRecord, ...]:
+    """The port's observations as records."""
+    return tuple(ObservationRecord(**item.as_dict()) for item in found)
+
+
+def _task(
+    services: Services,
+    run: RunRecord,
+    partition: CompiledPartition,
+    provider: Provider,
+    plan: PhysicalPlan,
+    commission: Commission,
+) -> SpecialistTask:
+    earlier = [item for item in run.tasks if item.task.partition == partition.id]
+    return SpecialistTask(
+        schema_="fabric.specialist-task.v1",
+        parent_run=run.run,
+        partition=partition.id,
+        specialist=f"{partition.application}/{provider.name}",
+        objective=partition.objective,
+        capabilities=partition.capabilities,
+        scope=commission.scope.writes,
+        effects=partition.effects,
+        inputs=tuple(
+            ArtifactRef(
+                name=item.path,
+                kind="file",
+                digest=item.digest,
+                size=services.artifacts.path(item.digest).stat().st_size,
+            )
+            for item in plan.inputs
+        ),
+        plan_template=str(partition.template_digest),
+        plan=store_plan(services, plan),
+        completion_criteria=partition.criteria,
+        attempt=len(earlier) + 1,
+    )
+
+
+def _stage(services: Services, run: RunRecord, task: SpecialistTask) -> Path:
+    return services.stages / run.run[7:23] / f"{task.partition}-{task.attempt}"
+
+
+def _stage_plan(
+    services: Services, provider: Provider, plan: PhysicalPlan, task: SpecialistTask, stage: Path
+) -> tuple[Staged, SpecialistResult]:
+    """Step 4: execute on copies; the sources are proven unchanged afterwards."""
+    stage.mkdir(parents=True)
+    lay_inputs(services, plan, stage)
+    staged = provider.stage(plan, stage)
+    for item in plan.inputs:
+        if digest_file(stage / item.path) != item.digest:
+            raise OperationFailed(
+                "supervisor.source_changed", "a source was written to", where=item.path, mend="report this"
+            )
+    artifacts, values = [], {}
+    for item in staged.produced:
+        if item.path is None:
+            values[f"{item.node}.{item.name}"] = item.value
+        else:
+            artifacts.append(_keep(services, item))
+    intended = SpecialistResult(
+        schema_="fabric.specialist-result.v1",
+        task=task.digest,
+        specialist=task.specialist,
+        status="succeeded",
+        observations=observations(staged.observations),
+        artifacts=tuple(artifacts),
+        values=values,
+        changes=tuple(
+            FileChangeRecord(path=change.path, before=change.before, after=change.after)
+            for change in staged.changes
+        ),
+        diff=services.artifacts.put_bytes(staged.diff.encode()) if staged.diff else None,
+        warnings=staged.warnings,
+        recommended="advance",
+    )
+    return staged, intended
+
+
+def _keep(services: Services, item: Produced) -> ArtifactRef:
+    if item.path is None:
+        raise CheckFailed("supervisor.no_file", f"{item.node}.{item.name} is no file")
+    return ArtifactRef(
+        name=item.name,
+        kind=item.kind,
+        digest=services.artifacts.put_file(item.path),
+        size=item.path.stat().st_size,
+        node=item.node,
+        facts=dict(item.facts),
+    )
+
+
+def _store_manifest(services: Services) -> str:
+    return services.artifacts.put_bytes(json.dumps(dict(services.manifest()), sort_keys=True).encode())
+
+
+def _keep_before(services: Services, provider: Provider, staged: Staged) -> dict[str, str]:
+    """The bytes that stand at the target now, for the blind validators and for people."""
+    kept = {}
+    for change in staged.changes:
+        if change.before is not None:
+            kept[change.path] = services.artifacts.put_file(provider.root / change.path)
+            if kept[change.path] != change.before:
+                raise Conflict(
+                    "transaction.changed", "the file changed while the plan was staged", where=change.path,
+                    mend="run it again",
+                )  # fmt: skip
+    return kept
+
+
+def _within_scope(partition: CompiledPartition, staged: Staged, commission: Commission) -> None:
+    """No specialist can widen its roots."""
+    if partition.application != "unity":
+        return
+    for change in staged.changes:
+        if not change.path.startswith(commission.scope.writes):
+            raise Refused(
+                "authority.out_of_scope",
+                "the plan writes outside of the commissioned scope",
+                where=change.path,
+                mend="commission a scope that holds this path",
+            )
+
+
+def _disk(fault: OSError) -> OperationFailed:
+    return OperationFailed(
+        "supervisor.disk",
+        f"the disk refused: {fault.strerror or fault}",
+        where=str(fault.filename or ""),
+        mend="free space or mend permissions, then run it again",
+    )

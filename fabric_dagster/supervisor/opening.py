@@ -1,0 +1,123 @@
+"""Opens a run for an accepted ticket, or refuses it; the only way for a run to come to be.
+
+Rules kept here (design/DETAILS.md, "Run identity"):
+
+* run = digest(workspace, graph digest, partition key, ticket digest, ordinal).
+* The ordinal counts accepted changes of the block, so that A → B → A runs again and A → A does not.
+* A newer revision of a ticket supersedes older runs of it, unless one is reconciling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fabric_dagster.digests import canonical, digest_of
+from fabric_dagster.errors import FabricError, InvalidDocument, Refused
+from fabric_dagster.spine.ports import NewEvent
+from fabric_dagster.supervisor.projection import fold, load_run, stream_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fabric_dagster.contracts.ticket import Ticket
+    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.services import Services
+    from fabric_dagster.supervisor.workflows import Workflow
+
+
+def ticket_stream(key: str) -> str:
+    """The spine's stream of one ticket."""
+    return f"ticket:{key}"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A run that may execute, and the key under which a sensor may request it once."""
+
+    run: RunRecord
+    run_key: str
+
+
+def open_run(services: Services, workflow: Workflow, ticket: Ticket, pictures: dict[str, Path]) -> Opened:
+    """The run of ``ticket``; refused without a live commission for exactly this graph.
+
+    ``pictures`` are the files that the ticket names, by input name; their bytes go to the artifact store,
+    so that a later change of the attachment changes nothing that was accepted.
+    """
+    compiled = workflow.compiled
+    try:
+        commission = services.authorize(workflow)
+    except Refused as fault:
+        refuse_ticket(services, ticket.key, ticket.digest, fault)
+        raise
+    for name, file in ticket.files.items():
+        if services.artifacts.put_file(pictures[name]) != file.digest:
+            raise InvalidDocument("ticket.changed", "the picture changed while it was read", where=file.path)
+    ordinal = _accept(services, ticket, compiled.reference)
+    run = digest_of(
+        "fabric.supervisor-run.v1",
+        [services.store.workspace, compiled.digest, ticket.key, ticket.digest, ordinal],
+    )
+    body = {
+        "run": run,
+        "reference": compiled.reference,
+        "graph": compiled.digest,
+        "pack": workflow.pack.digest,
+        "partition_key": ticket.key,
+        "ticket": ticket.digest,
+        "ticket_document": services.artifacts.put_bytes(canonical(ticket.body())),
+        "ordinal": ordinal,
+        "commission": commission.digest,
+        "goal": compiled.graph.goal,
+    }
+    opened = NewEvent(stream_of(run), "run.opened", body, f"{run}:opened")
+    known = services.store.by_key(f"{run}:opened") is not None
+    if not known:
+        services.store.append([opened], signer=services.runtime)
+        link = NewEvent(ticket_stream(ticket.key), "run.linked", {"run": run, "graph": compiled.digest})
+        services.store.append([link], signer=services.runtime)
+        _supersede(services, ticket.key, compiled.reference, run)
+    return Opened(
+        load_run(services.store, run), f"{ticket.key}:{ticket.digest}:{ordinal}:{commission.digest}"
+    )
+
+
+def refuse_ticket(services: Services, key: str, digest: str, fault: FabricError) -> None:
+    """Say on the spine that a ticket was refused, with all reasons; once per content."""
+    body = {"digest": digest, "faults": [item.as_dict() for item in fault.faults]}
+    identity = digest_of("fabric.refusal.v1", body)
+    event = NewEvent(ticket_stream(key), "ticket.refused", body, f"{key}:refused:{identity}")
+    services.store.append([event], signer=services.runtime)
+
+
+def runs_of(services: Services, key: str) -> list[RunRecord]:
+    """Every run of a ticket, oldest first."""
+    links = services.store.read(ticket_stream(key), types=["run.linked"])
+    found = (fold(services.store.read(stream_of(event.body["run"]))) for event in links)
+    return [item for item in found if item is not None]
+
+
+def _accept(services: Services, ticket: Ticket, reference: str) -> int:
+    """The ordinal of this content: that of the newest acceptance if it is the same, else the next."""
+    stream = ticket_stream(ticket.key)
+    accepted = [
+        event
+        for event in services.store.read(stream, types=["ticket.accepted"])
+        if event.body["reference"] == reference
+    ]
+    if accepted and accepted[-1].body["digest"] == ticket.digest:
+        return int(accepted[-1].body["ordinal"])
+    ordinal = len(accepted) + 1
+    body = {"digest": ticket.digest, "reference": reference, "ordinal": ordinal, "summary": ticket.summary}
+    event = NewEvent(stream, "ticket.accepted", body, f"{ticket.key}:{reference}:accepted:{ordinal}")
+    services.store.append([event], signer=services.runtime)
+    return ordinal
+
+
+def _supersede(services: Services, key: str, reference: str, newest: str) -> None:
+    for run in runs_of(services, key):
+        if run.run == newest or run.reference != reference:
+            continue
+        if run.state in {"opened", "running", "failed"}:
+            services.append(run, "run.superseded", {"by": newest, "unresolved": [f"superseded by {newest}"]})

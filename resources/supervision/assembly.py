@@ -1,0 +1,126 @@
+"""A home's ``Services``, once a process, so that worker processes stay warm from step to step."""
+
+from __future__ import annotations
+
+import contextlib
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
+
+from fabric_dagster.errors import OperationFailed, UsageFault
+from fabric_dagster.supervisor.services import Services
+from fabric_dagster.supervisor.workflows import Workflow, load_workflows
+from resources.home import Home
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from fabric_dagster.contracts.commission import Commission
+    from fabric_dagster.supervisor.ports import Provider
+    from resources.validator.client import ValidatorClient
+
+#: How long a step waits for another process on the same run or project, in seconds.
+PATIENCE = 300
+
+
+class Hall:
+    """The opened home of one process."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home.require()
+        #: told of every event of a run; `fabric run` shows progress with it.
+        self.tell: Callable[[str, Mapping[str, Any]], None] = lambda _kind, _body: None
+
+    @cached_property
+    def workflows(self) -> dict[str, Workflow]:
+        """Every workflow, by reference."""
+        return load_workflows(self.home.packs)
+
+    def workflow(self, reference: str) -> Workflow:
+        """The workflow ``Name@MAJOR``."""
+        try:
+            return self.workflows[reference]
+        except KeyError:
+            raise UsageFault(
+                "graph.unknown",
+                f"no pack holds the graph {reference!r}",
+                mend=f"use one of: {', '.join(self.workflows) or 'none'}",
+            ) from None
+
+    @cached_property
+    def validator(self) -> ValidatorClient:
+        """The validator's program, started warm."""
+        from resources.validator.client import ValidatorClient
+
+        client = ValidatorClient(self.home.validator)
+        client.start()
+        return client
+
+    @cached_property
+    def services(self) -> Services:
+        """The supervisor's surroundings."""
+        home = self.home
+        return Services(
+            store=home.open_ledger(),
+            artifacts=home.open_artifacts(),
+            trust=home.trust_root(),
+            runtime=home.signer("runtime"),
+            judge=self.validator,
+            provider=self.provider,
+            authorize=self.authorize,
+            manifest=self._manifest,
+            hold=self.hold,
+            project=home.project,
+            templates=home.templates,
+            stages=home.stages,
+            tell=lambda kind, body: self.tell(kind, body),
+        )
+
+    def provider(self, application: str, run: str, key: str) -> Provider:
+        """The embedded provider of ``application``; Photoshop delivers into a folder of the run's own."""
+        if application == "photoshop":
+            from resources.photoshop.provider import HeadlessPhotoshop
+
+            return HeadlessPhotoshop(
+                self.home.deliveries / key / run[7:19], self.home.transactions / "photoshop"
+            )
+        from resources.unity.provider import HeadlessUnity
+
+        return HeadlessUnity(self.home.project, self.home.transactions / "unity")
+
+    def _manifest(self) -> dict[str, str]:
+        from resources.unity.manifest import tree_manifest
+
+        return dict(tree_manifest(self.home.project))
+
+    def authorize(self, workflow: Workflow) -> Commission:
+        """The live commission for exactly this workflow in this home, read from the spine."""
+        raise NotImplementedError
+
+    @contextlib.contextmanager
+    def hold(self, name: str) -> Iterator[None]:
+        """An inter-process lock by name under the home; the system releases it when its holder dies."""
+        folder = self.home.path / "locks"
+        folder.mkdir(exist_ok=True)
+        lock = FileLock(folder / f"{name}.lock")
+        try:
+            lock.acquire(timeout=PATIENCE)
+        except Timeout:
+            raise OperationFailed(
+                "supervisor.busy",
+                f"another process has been working on this for {PATIENCE} seconds",
+                where=name,
+                mend="let it finish or end it, then run this again",
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+@cache
+def hall(path: Path) -> Hall:
+    """The one ``Hall`` of this process for the home at ``path``."""
+    return Hall(Home(path))

@@ -1,0 +1,65 @@
+"""The ticket intake: one sensor for all workflows."""
+
+import dagster as dg
+
+from assets.names import GRAPH_TAG, INTAKE, PROJECT_TAG, RUN_TAG, TICKET_TAG, node_key, tickets
+from resources.supervision.dagster import FabricResource
+from sensors.inbox import Taken, look
+
+EVERY_SECONDS = 15
+
+
+def run_tags(taken: Taken, project: str) -> dict[str, str]:
+    """The tags that lead from a Dagster run to the supervisor run."""
+    return {
+        RUN_TAG: taken.opened.run.run,
+        TICKET_TAG: taken.ticket.key,
+        GRAPH_TAG: taken.workflow.compiled.digest,
+        PROJECT_TAG: project,
+    }
+
+
+@dg.sensor(
+    name="ticket_intake",
+    target=dg.AssetSelection.all(),
+    minimum_interval_seconds=EVERY_SECONDS,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Takes Jira-format tickets from the inbox and requests one governed run per accepted content.",
+)
+def ticket_intake(context: dg.SensorEvaluationContext, fabric: FabricResource) -> dg.SensorResult:
+    """Look at the inbox once."""
+    hall = fabric.hall()
+    tick = look(hall, context.cursor)
+    requests, partitions = [], []
+    for taken in tick.taken:
+        graph = taken.workflow.compiled
+        partitions.append(tickets(graph).build_add_request([taken.ticket.key]))
+        requests.append(
+            dg.RunRequest(
+                run_key=taken.opened.run_key,
+                partition_key=taken.ticket.key,
+                asset_selection=[node_key(graph, node) for node in graph.nodes],
+                tags=run_tags(taken, hall.home.id[7:23]),
+            )
+        )
+    observations = []
+    for turned in tick.turned:
+        reasons = "\n".join(map(str, turned.faults))
+        context.log.warning("ticket %s refused:\n%s", turned.name, reasons)
+        records = [
+            dg.TableRecord({"what": f.what, "where": f.where, "mend": f.mend, "code": f.code})
+            for f in turned.faults
+        ]
+        observations.append(
+            dg.AssetObservation(
+                INTAKE,
+                description=f"{turned.name} refused: {turned.faults[0].what}",
+                metadata={"ticket": turned.name, "reasons": dg.MetadataValue.table(records)},
+            )
+        )
+    return dg.SensorResult(
+        run_requests=requests,
+        dynamic_partitions_requests=partitions,
+        asset_events=observations,
+        cursor=tick.cursor,
+    )
