@@ -13,7 +13,7 @@ from typing import Any
 from fabric_dagster.errors import FabricError
 from resources.photoshop.address import matches, path_of
 from resources.photoshop.document import ADJUSTMENTS, FILLS, VECTOR_MASKS, Document, Layer, build, detail
-from resources.photoshop.parsed import load
+from resources.photoshop.parsed import Parsed, load
 from resources.photoshop.psd.container import COLOUR_CHANNELS, COMPRESSIONS, Container
 from resources.photoshop.psd.layers import USER_MASK
 from resources.photoshop.smartobjects import Link, links, placement
@@ -68,7 +68,7 @@ def inspect(container: Container, data: bytes) -> dict[str, Any]:
     }
 
 
-def _parse(data: bytes, hazards: list[dict[str, str]]) -> Any:  # noqa: ANN401 - psdparse has no types
+def _parse(data: bytes, hazards: list[dict[str, str]]) -> Parsed | None:
     parsed = load(data)
     if parsed is None:
         _hazard(hazards, "details_unreadable", "", "text, effects, comps and guides can't be read")
@@ -90,7 +90,7 @@ def _hazard(hazards: list[dict[str, str]], code: str, where: str, what: str) -> 
 def _layer(
     layer: Layer,
     document: Document,
-    parsed: Any,
+    parsed: Parsed,
     linked: dict[str, Link],
     hazards: list[dict[str, str]],
 ) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _mask(layer: Layer) -> dict[str, Any] | None:
     return {"bounds": bounds, "outside": mask[16], "disabled": bool(mask[17] & 2)}
 
 
-def _details(layer: Layer, parsed: Any, found: dict[str, Any], hazards: list[dict[str, str]]) -> None:
+def _details(layer: Layer, parsed: Parsed, found: dict[str, Any], hazards: list[dict[str, str]]) -> None:
     seen = parsed.layers[layer.index]
     try:
         effects, text, artboard, states = seen.effects, seen.text, seen.artboard, seen.comp_states
@@ -256,6 +256,6 @@ def _profile(document: Document, hazards: list[dict[str, str]]) -> dict[str, Any
     return {"name": name, "bytes": len(document.icc), "readable": not fault}
 
 
-def _guides(parsed: Any) -> list[dict[str, Any]]:
+def _guides(parsed: Parsed) -> list[dict[str, Any]]:
     guides = (parsed.guides or {}).get("guides", ()) if parsed else ()
     return [{"direction": g["direction"], "at": detail(g["location"] / GUIDE_UNITS)} for g in guides]

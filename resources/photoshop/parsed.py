@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
+
+#: a ``psdparse.PSDFile``
+Parsed: TypeAlias = Any
 
 
-def load(data: bytes) -> Any:  # noqa: ANN401 - psdparse has no types
+def load(data: bytes) -> Parsed | None:
     """A ``psdparse.PSDFile`` of ``data``, or ``None`` where it can't open it.
 
     It opens almost any damaged file: give it only what the container's reader has accepted.

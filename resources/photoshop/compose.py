@@ -1,0 +1,151 @@
+"""The picture that a document shows, from its layers, and the previews written from it.
+
+Rules kept here: the engine is chosen by colour mode as measured (psdparse for RGB and gray of 8 and 16
+bits, psd-tools otherwise and where psdparse can't open a file); psdparse is never asked for Lab, CMYK or
+32 bits, which it draws wrong without saying so.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fabric_dagster.errors import OperationFailed
+from resources.photoshop import parsed
+from resources.photoshop.psd.codec import NATIVE, encode_rows
+from resources.photoshop.psd.container import COLOUR_CHANNELS, MODES, RAW, RLE, Container
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+THUMBNAILS = (1036, 1033)
+THUMBNAIL_SIDE = 160
+JPEG_QUALITY = 85
+FAST_MODES = {"rgb", "grayscale"}
+FAST_DEPTHS = {8, 16}
+
+
+def composite(container: Container, data: bytes) -> NDArray[np.uint8]:
+    """``(h, w, 4)`` straight RGBA of the visible layers, in the document's own colour space.
+
+    A file without layers is its merged image. CMYK and other modes come back as the engine's RGB.
+    """
+    header = container.header
+    mode = MODES[header.mode]
+    if mode in FAST_MODES and header.depth in FAST_DEPTHS:
+        opened = parsed.load(data)
+        if opened is not None:
+            info = container.layer_info
+            flat = opened.merged_image() if not (info and info.layers) else opened.composite()[0]
+            pixels = np.frombuffer(flat, np.uint8).reshape(header.height, header.width, 4)
+            return np.ascontiguousarray(pixels[..., [2, 1, 0, 3]])
+    return _slow(data)
+
+
+def render_layers(data: bytes, shown: set[int]) -> NDArray[np.uint8]:
+    """Composite only the layers whose record index is in ``shown`` (and which are visible)."""
+    opened = parsed.load(data)
+    if opened is None:
+        raise _unsupported("it can't be opened for rendering single layers")
+    for index, layer in enumerate(opened.layers):
+        if index not in shown and layer.visible:
+            layer.visible = False
+    header = opened.header
+    pixels = np.frombuffer(opened.composite()[0], np.uint8).reshape(header.height, header.width, 4)
+    return np.ascontiguousarray(pixels[..., [2, 1, 0, 3]])
+
+
+def _slow(data: bytes) -> NDArray[np.uint8]:
+    import warnings
+
+    from psd_tools import PSDImage
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        image = PSDImage.open(io.BytesIO(data))
+        drawn: Any = image.composite(ignore_preview=len(image) > 0, apply_icc=False)
+    if drawn is None:
+        raise _unsupported("no engine can draw it")
+    return np.asarray(drawn.convert("RGBA"))
+
+
+def refresh_previews(container: Container, picture: NDArray[np.uint8]) -> None:
+    """Write ``picture`` (what ``composite`` gave) as merged image and thumbnail, where there are any.
+
+    Only RGB and gray of 8 and 16 bits; other modes raise ``photoshop.unsupported_mode``. Extra alpha
+    and spot channels of the merged image are kept. 16-bit previews hold the 8-bit picture, scaled.
+    """
+    header = container.header
+    if MODES[header.mode] not in FAST_MODES or header.depth not in FAST_DEPTHS:
+        raise _unsupported("its merged image can't be written in this mode and depth")
+    planes = merged_planes(container)
+    colours = COLOUR_CHANNELS[header.mode]
+    alpha = picture[..., 3:].astype(np.float32) / 255
+    # Photoshop stores the merged colours blended over white, transparency beside them.
+    over_white = picture[..., :3] * alpha + 255 * (1 - alpha)
+    shown = np.round(over_white[..., :colours]).astype(np.uint8)
+    info = container.layer_info
+    new = [shown[..., plane] for plane in range(colours)]
+    if info and info.transparency_first and header.channels > colours:
+        new.append(picture[..., 3])
+    for number, plane in enumerate(new):
+        planes[number] = plane.astype(np.uint16) * 257 if header.depth == 16 else plane  # noqa: PLR2004
+    kind = container.compression if container.compression in {RAW, RLE} else RLE
+    stacked = planes.reshape(-1, header.width)
+    container.compression = kind
+    container.image = encode_rows(stacked, kind, header.version)
+    thumbnail(container, np.round(over_white).astype(np.uint8))
+
+
+def merged_planes(container: Container) -> NDArray[Any]:
+    """``(channels, h, w)`` samples of the stored merged image."""
+    from psd_tools.compression import decompress
+    from psd_tools.constants import Compression
+
+    header = container.header
+    raw = decompress(
+        container.image, Compression(container.compression), header.width,
+        header.height * header.channels, header.depth, header.version,
+    )  # fmt: skip
+    samples = np.frombuffer(raw, {8: ">u1", 16: ">u2", 32: ">f4"}[header.depth])
+    return samples.reshape(header.channels, header.height, header.width).astype(NATIVE[header.depth])
+
+
+def thumbnail(container: Container, over_white: NDArray[np.uint8], *, make: bool = False) -> None:
+    """Refresh the JPEG thumbnail from ``(h, w, 3)`` pixels, if there is one (or ``make``)."""
+    import struct
+
+    from PIL import Image
+
+    found = next((r for r in map(container.resource, THUMBNAILS) if r is not None), None)
+    if found is None and not make:
+        return
+    height, width = over_white.shape[:2]
+    scale = min(1.0, THUMBNAIL_SIDE / max(width, height))
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    small = Image.fromarray(over_white).resize(size, Image.Resampling.BOX)
+    if found is not None and found.id == THUMBNAILS[1]:
+        small = Image.fromarray(np.asarray(small)[..., ::-1].copy())  # the old resource keeps BGR
+    stream = io.BytesIO()
+    small.save(stream, "JPEG", quality=JPEG_QUALITY, dpi=(72, 72))
+    jpeg = stream.getvalue()
+    row = (size[0] * 24 + 31) // 32 * 4
+    head = struct.pack(">6I2H", 1, size[0], size[1], row, row * size[1], len(jpeg), 24, 1)
+    if found is not None:
+        found.replace(head + jpeg)
+        return
+    from resources.photoshop.psd.container import Resource
+
+    made = Resource(b"8BIM", THUMBNAILS[0], b"\0\0", b"")
+    made.replace(head + jpeg)
+    container.resources.append(made)
+
+
+def _unsupported(why: str) -> OperationFailed:
+    return OperationFailed(
+        "photoshop.unsupported_mode",
+        f"this document can't be drawn here: {why}",
+        mend="convert it to RGB of 8 or 16 bits in Photoshop",
+    )
