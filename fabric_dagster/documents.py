@@ -31,7 +31,8 @@ MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
 MAX_NODES = 50_000
 
-_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+#: no longer than Python turns into a number; more digits stay text.
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,999})")
 _LITERALS: Mapping[str, bool | None] = {
     "": None,
     "~": None,

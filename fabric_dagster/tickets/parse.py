@@ -1,0 +1,167 @@
+"""One issue and one graph in, one typed ticket out; or every fault of it."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from fabric_dagster.contracts.skill_graph import SkillGraph
+from fabric_dagster.contracts.ticket import Ticket, TicketFile
+from fabric_dagster.digests import digest_bytes
+from fabric_dagster.errors import Fault, InvalidDocument
+from fabric_dagster.tickets.fence import MARKER, MAX_FAULTS, Fence, open_fence
+from fabric_dagster.tickets.inputs import complaints, key_faults
+from fabric_dagster.tickets.pictures import prove_whole, recognise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fabric_dagster.contracts.expert_pack import ExpertPack
+    from fabric_dagster.tickets.files import TicketFiles
+    from fabric_dagster.tickets.issue import Issue
+
+
+def named_graph(issue: Issue) -> str:
+    """``Name@MAJOR`` that the issue's block names, so that the caller can find graph and pack.
+
+    Raises ``InvalidDocument`` where there is no one block, or it names no graph.
+    """
+    fence = open_fence(issue)
+    if fence.reference is None:
+        raise InvalidDocument.of(fence.faults[:MAX_FAULTS])
+    return fence.reference
+
+
+def parse_ticket(
+    issue: Issue,
+    graph: SkillGraph,
+    pack: ExpertPack,
+    files: TicketFiles,
+    served: frozenset[str] | None,
+) -> Ticket:
+    """The ticket for ``graph`` in ``issue``. Raises ``InvalidDocument`` with all faults at once.
+
+    ``served`` holds the capability ids that the providers at hand serve; ``None`` leaves that unchecked.
+    """
+    fence = open_fence(issue)
+    faults = list(fence.faults)
+    if fence.reference is not None and fence.reference != graph.reference:
+        what, mend = f"the block is for another graph than {graph.reference}", "file it for its own workflow"
+        faults.append(Fault("ticket.other_graph", what, fence.where(), mend, fence.reference))
+    given = {key: value for key, value in fence.values.items() if key != MARKER}
+    faults += [f for f in key_faults(given, graph.inputs, fence.where) if not _repeats(f, fence)]
+    sound = {key: value for key, value in given.items() if key not in fence.tainted}
+    inputs, found, more = check_inputs(sound, graph, pack, files, served, fence)
+    faults += more
+    if faults:
+        raise InvalidDocument.of(_ordered(faults))
+    return Ticket(
+        schema_="fabric.ticket.v1",
+        key=issue.key,
+        summary=issue.summary,
+        graph=graph.reference,
+        inputs=inputs,
+        files=found,
+    )
+
+
+def check_inputs(
+    values: Mapping[str, Any],
+    graph: SkillGraph,
+    pack: ExpertPack,
+    files: TicketFiles | None,
+    served: frozenset[str] | None,
+    fence: Fence | None = None,
+) -> tuple[dict[str, str], dict[str, TicketFile], list[Fault]]:
+    """Type the known keys among ``values``: (inputs, files, faults). ``files=None`` looks at no file."""
+    inputs: dict[str, str] = {}
+    found: dict[str, TicketFile] = {}
+    faults: list[Fault] = []
+    where = fence.where if fence is not None else lambda key=None: key or ""
+    for key, value in values.items():
+        rule = graph.inputs.get(key)
+        if rule is None:
+            continue
+        wrong = list(complaints(value, rule, pack))
+        if rule.requires is not None and served is not None and rule.requires not in served:
+            what = f"no provider here serves {rule.requires}, which this key needs"
+            wrong.append(("ticket.capability_unavailable", what, "remove the key"))
+        faults += [
+            Fault(code, f"key {key!r}: {what}", where(key), mend, str(value)) for code, what, mend in wrong
+        ]
+        if wrong:
+            continue
+        inputs[key] = value if rule.type == "picture" else unicodedata.normalize("NFC", value)
+        if rule.type == "picture" and files is not None:
+            try:
+                found[key] = read_picture(value, pack, files)
+            except InvalidDocument as fault:
+                faults += [
+                    Fault(f.code, f"key {key!r}: {f.what}", where(key), f.mend, value) for f in fault.faults
+                ]
+    return inputs, found, faults
+
+
+def read_picture(value: str, pack: ExpertPack, files: TicketFiles) -> TicketFile:
+    """The picture that ``value`` names, proven to be what its name says, whole, and within the limits."""
+    limits = pack.pictures
+    path = files.resolve(value)
+    size = path.stat().st_size
+    if size > limits.max_bytes:
+        raise _too_large(f"it has {size} bytes; at most {limits.max_bytes} are allowed")
+    with path.open("rb") as stream:
+        data = stream.read(limits.max_bytes + 1)
+    if len(data) > limits.max_bytes:
+        raise _too_large(f"it grew beyond {limits.max_bytes} bytes while it was read")
+    facts = recognise(data)
+    named = value.rpartition(".")[2].casefold() if "." in value else ""
+    if facts.format not in limits.formats or named != facts.format:
+        raise InvalidDocument(
+            "ticket.file_format",
+            f"its bytes are {facts.format.upper()}, its name says {named or 'nothing'!r}",
+            mend=f"use a {' or '.join(f.upper() for f in limits.formats)} file with its own ending",
+        )
+    if facts.width * facts.height > limits.max_pixels:
+        raise _too_large(
+            f"it has {facts.width}x{facts.height} pixels; at most {limits.max_pixels} are allowed"
+        )
+    if min(facts.width, facts.height) < limits.min_side:
+        raise InvalidDocument(
+            "ticket.file_too_small",
+            f"it is {facts.width}x{facts.height} pixels; each side needs at least {limits.min_side}",
+            mend="deliver the art larger",
+        )
+    prove_whole(data, facts)
+    return TicketFile(
+        path=value,
+        digest=digest_bytes(data),
+        size=len(data),
+        format=facts.format,
+        width=facts.width,
+        height=facts.height,
+    )
+
+
+def _too_large(what: str) -> InvalidDocument:
+    return InvalidDocument("ticket.file_too_large", what, mend="deliver the art smaller")
+
+
+def _repeats(fault: Fault, fence: Fence) -> bool:
+    """Whether an unknown key is only the shape of a line that was already complained of."""
+    return fault.code == "ticket.unknown_key" and any(
+        fault.where == fence.where(key) and fault.what.endswith(repr(key)) for key in fence.tainted
+    )
+
+
+def _ordered(faults: list[Fault]) -> list[Fault]:
+    """By line of the block; no more than people read."""
+
+    def line(fault: Fault) -> int:
+        tail = fault.where.rpartition(":")[2]
+        return int(tail) if tail.isdigit() else 0
+
+    kept = sorted(faults, key=line)
+    if len(kept) <= MAX_FAULTS:
+        return kept
+    rest = len(kept) - MAX_FAULTS
+    return [*kept[:MAX_FAULTS], Fault("ticket.more_faults", f"and {rest} more faults", kept[0].where)]
