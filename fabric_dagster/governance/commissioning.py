@@ -1,0 +1,117 @@
+"""Commissioning: a commissioner seals where, with what and until when a certified graph may execute.
+
+Rules kept here:
+
+* Only a graph that is certified for exactly this digest and pack is commissioned, by another identity than
+  those who built, reviewed and certified it.
+* A later commission of the same graph replaces the earlier; a commission of another revision does not, and
+  while two stand nothing runs: the old one is revoked first.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from fabric_dagster.capabilities.effects import EFFECTS
+from fabric_dagster.errors import Fault, Refused
+from fabric_dagster.governance.certification import certified, separate
+from fabric_dagster.governance.history import history, stream_of
+from fabric_dagster.governance.roles import require
+from fabric_dagster.spine.ports import NewEvent
+
+if TYPE_CHECKING:
+    from fabric_dagster.contracts.commission import Commission
+    from fabric_dagster.governance.trust import TrustRoot
+    from fabric_dagster.spine.ports import Event, EventStore, Signer
+
+
+def expiry(commission: Commission) -> datetime | None:
+    """When ``commission`` ends, in UTC; ``None`` where that is no RFC 3339 time with a zone."""
+    try:
+        moment = datetime.fromisoformat(commission.expires)
+    except ValueError:
+        return None
+    return moment.astimezone(UTC) if moment.tzinfo is not None else None
+
+
+def commission(
+    store: EventStore, signer: Signer, document: Commission, trust: TrustRoot, *, now: datetime | None = None
+) -> Event:
+    """Seal ``document``; the same one again is the same act.
+
+    Raises ``Refused`` with every fault: ``authority.denied``, ``authority.uncertified``,
+    ``authority.same_identity``, ``authority.bad_commission``, ``authority.expired``, ``authority.ended``.
+    """
+    require(trust, signer, "graph.commission")
+    found = certified(store, trust, document.graph, pack=document.pack, digest=document.certificate)
+    if found is None:
+        raise Refused(
+            "authority.uncertified",
+            "the commission names no certificate that holds for this graph and pack",
+            where=document.reference,
+            mend="certify the graph first",
+        )
+    builders = [
+        (event.actor, event.keyid)
+        for event in history(store, trust, document.graph).qualified
+        if event.body.get("results") == found.certificate.results
+    ]
+    for builder in builders:
+        separate(
+            builder=builder,
+            certifier=(found.event.actor, found.event.keyid),
+            commissioner=(signer.identity, signer.keyid),
+        )
+    faults = list(_faults(store, signer, document, now or datetime.now(UTC)))
+    if document.reference != found.certificate.reference:
+        faults.append(_bad("it is for another reference than its certificate", document.reference))
+    if faults:
+        raise Refused.of(faults)
+    body = {"commission": document.body()}
+    event = store.append(
+        [NewEvent(stream_of(document.graph), "graph.commissioned", body, f"commission:{document.digest}")],
+        signer=signer,
+    )[0]
+    standing = history(store, trust, document.graph)
+    if standing.commissioned is None or standing.commissioned.event.position != event.position:
+        raise Refused(
+            "authority.ended",
+            "exactly this commission was given before and has ended",
+            where=document.reference,
+            mend="commission again with a new expiry",
+        )
+    return event
+
+
+def _faults(store: EventStore, signer: Signer, document: Commission, now: datetime) -> list[Fault]:
+    faults = []
+    if document.workspace != store.workspace:
+        faults.append(_bad("it is for another workspace", document.workspace))
+    if document.commissioner != signer.identity:
+        faults.append(_bad("it names another commissioner than its signer", document.commissioner))
+    if unknown := sorted(set(document.effects) - EFFECTS.keys()):
+        faults.append(_bad("it allows an effect that does not exist", ", ".join(unknown)))
+    if bad := [p for p in document.scope.writes if p.startswith("/") or ".." in p.split("/") or "\\" in p]:
+        faults.append(_bad("a prefix to write under is no plain relative path", ", ".join(bad)))
+    ends = expiry(document)
+    if ends is None:
+        faults.append(_bad("its expiry is no RFC 3339 time with a zone", document.expires))
+    elif ends <= now:
+        faults.append(Fault("authority.expired", "it has expired already", value=document.expires))
+    return faults
+
+
+def _bad(what: str, value: str) -> Fault:
+    return Fault("authority.bad_commission", f"the commission is refused: {what}", value=value)
+
+
+def revoke(store: EventStore, signer: Signer, graph: str, reason: str, trust: TrustRoot) -> Event | None:
+    """End the commission of ``graph``; ``None`` where none is in force."""
+    require(trust, signer, "graph.revoke")
+    standing = history(store, trust, graph).commissioned
+    if standing is None:
+        return None
+    body = {"graph": graph, "commission": standing.commission.digest, "reason": reason}
+    key = f"revoked:{standing.commission.digest}"
+    return store.append([NewEvent(stream_of(graph), "graph.revoked", body, key)], signer=signer)[0]
