@@ -1,0 +1,54 @@
+"""``unity.set_property@1``: one serialized property of one document of an existing asset."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from fabric_dagster.capabilities.base import Arguments, Capability, FailureCode, feed
+from fabric_dagster.contracts.base import Contract
+
+
+class UnityReference(Contract):
+    """A reference to an object: ``fileID`` as text (64 bits), with ``guid`` and ``type`` outside the file."""
+
+    file_id: str | int = Field(alias="fileID")
+    guid: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")
+    type: int | None = Field(default=None, ge=0, le=3)
+
+
+class SetProperty(Arguments):
+    """``document`` is the fileID as text (``"0"``: a ``.meta``); ``path`` as Unity writes property paths."""
+
+    asset: str = feed("unity_path", pattern=r"^(Assets|Packages|ProjectSettings)/.+$", max_length=240)
+    document: str = Field(pattern=r"^-?[0-9]{1,20}$")
+    path: str = Field(min_length=1, max_length=1024)
+    value: bool | int | str | UnityReference = feed("property_value")
+
+
+CAPABILITY = Capability(
+    id="unity.set_property@1",
+    application="unity",
+    summary="Set one scalar or reference of an existing asset; no other byte of the file changes.",
+    arguments=SetProperty,
+    outputs={"property": "unity_path"},
+    effects=frozenset({"unity.serialized.write"}),
+    preconditions=(
+        "the asset is text and has the document",
+        "the path leads to exactly one value of the given value's type",
+        "a reference leads to an existing object of a kind that the property can hold",
+    ),
+    postconditions=(
+        "the property reads back as the value",
+        "every reference of the file resolves that resolved before",
+    ),
+    failures=(
+        FailureCode("unity.asset_missing", "pack", False, "name an asset that exists"),
+        FailureCode("unity.asset_not_text", "operator", False, "set Asset Serialization to Force Text"),
+        FailureCode("unity.document_missing", "pack", False, "name a document of the asset"),
+        FailureCode("unity.path_missing", "pack", False, "name a property that exists"),
+        FailureCode("unity.path_ambiguous", "pack", False, "name one of the candidates"),
+        FailureCode("unity.value_type", "pack", False, "give a value of the property's type"),
+        FailureCode("unity.reference_unresolved", "pack", False, "import the referred asset first"),
+        FailureCode("unity.reference_kind", "pack", False, "refer to the sprite, not to its texture"),
+    ),
+)
