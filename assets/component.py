@@ -22,7 +22,7 @@ class PacksComponent(dg.Component, dg.Model, dg.Resolvable):
     """The folder of packs, relative to the project's root."""
 
     pools: bool = True
-    """Whether sealed partitions and checks take a pool's slot; in-process runs are fenced by locks instead."""
+    """Whether sealed partitions and checks take a pool's slot; in-process runs are fenced by locks."""
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """The definitions of every workflow in the folder."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 
-Results = tuple[dg.MaterializeResult, ...]
+Results = tuple[dg.MaterializeResult[None], ...]
 
 
 def partition_step(
@@ -49,7 +49,7 @@ def partition_step(
     return tuple(results)
 
 
-def _result(graph: CompiledGraph, node: str, version: str, shown: metadata.Metadata) -> dg.MaterializeResult:
+def _result(graph: CompiledGraph, node: str, version: str, shown: metadata.Metadata) -> dg.MaterializeResult[None]:
     return dg.MaterializeResult(
         asset_key=node_key(graph, node), data_version=dg.DataVersion(version), metadata=shown
     )

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 from fabric_dagster.digests import digest_bytes, digest_of
 from fabric_dagster.errors import FabricError, Fault, InvalidDocument, Refused
 from fabric_dagster.supervisor.opening import Opened, open_run, refuse_ticket
-from fabric_dagster.tickets import TicketFiles, parse_ticket, read_issue
+from fabric_dagster.tickets.files import TicketFiles
+from fabric_dagster.tickets.issue import read_issue
+from fabric_dagster.tickets.parse import named_graph, parse_ticket
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,24 +58,28 @@ class Tick:
     cursor: str = "{}"
 
 
-def read_ticket(hall: Hall, path: Path) -> tuple[Ticket, Workflow, dict[str, Path]]:
-    """The typed ticket in ``path``, its workflow and its pictures; ``InvalidDocument`` with every fault."""
+def read_ticket(
+    hall: Hall, path: Path, reference: str | None = None
+) -> tuple[Ticket, Workflow, dict[str, Path]]:
+    """The typed ticket in ``path``, its workflow and its pictures; ``InvalidDocument`` with every fault.
+
+    ``reference`` is the graph that the caller means; without it, it is the one that the block names.
+    """
     with path.open("rb") as reader:
         data = reader.read(MAX_BYTES + 1)
     issue = read_issue(data, path.name)
-    workflow = _workflow(hall, issue)
+    workflow = hall.workflow(reference or named_graph(issue))
     files = TicketFiles(attachments=path.parent / issue.key, roots=hall.home.inputs)
-    served = hall.provider("photoshop", "sha256:" + "0" * 64, issue.key).serves
-    served |= hall.provider("unity", "sha256:" + "0" * 64, issue.key).serves
+    served = hall.served
     ticket = parse_ticket(issue, workflow.compiled.graph, workflow.pack.pack, files, served)
     pictures = {name: files.resolve(ticket.inputs[name]) for name in ticket.files}
     return ticket, workflow, pictures
 
 
-def take(hall: Hall, path: Path) -> Taken:
+def take(hall: Hall, path: Path, reference: str | None = None) -> Taken:
     """Take one ticket in: its run is open on the spine afterwards. Refusals are events, then raised."""
     try:
-        ticket, workflow, pictures = read_ticket(hall, path)
+        ticket, workflow, pictures = read_ticket(hall, path, reference)
     except InvalidDocument as fault:
         with path.open("rb") as reader:
             content = digest_bytes(reader.read(MAX_BYTES + 1))

@@ -24,7 +24,7 @@ def run_tags(taken: Taken, project: str) -> dict[str, str]:
     target=dg.AssetSelection.all(),
     minimum_interval_seconds=EVERY_SECONDS,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Takes Jira-format tickets from the inbox and requests one governed run per accepted content.",
+    description="Takes Jira-format tickets from the inbox; one governed run per accepted content.",
 )
 def ticket_intake(context: dg.SensorEvaluationContext, fabric: FabricResource) -> dg.SensorResult:
     """Look at the inbox once."""

@@ -25,53 +25,48 @@ def packs_folder() -> Path:
 
 
 def find_graph(wanted: str, folder: Path | None = None) -> GraphSource:
-    """The graph that ``wanted`` names, its shape checked; ``folder`` holds the packs.
+    """The graph that ``wanted`` names, validated; ``folder`` holds the packs.
 
-    Raises ``UsageFault`` when nothing is there or two packs have it, ``InvalidDocument`` with every fault
-    of its shape.
+    Raises ``UsageFault`` when nothing is there or two packs have it, ``InvalidDocument`` with every fault.
     """
+    from fabric_dagster.capabilities.registry import capabilities
+    from fabric_dagster.graphs.check import check_graph
     from fabric_dagster.graphs.source import parse_graph
 
     if not _REFERENCE.fullmatch(wanted):
-        return parse_graph(_read(Path(wanted), wanted), wanted)
+        return check_graph(_read(Path(wanted), wanted), wanted, capabilities())
     root = (folder or packs_folder()).absolute()
-    found: list[GraphSource] = []
-    broken: list[InvalidDocument] = []
+    found: list[tuple[str, bytes]] = []
     seen: set[str] = set()
     for path in _files(root):
         shown = path.relative_to(root.parent).as_posix()
         data = _read(path, shown)
-        name = _NAME.search(data)
         try:
-            parsed = parse_graph(data, shown)
-        except InvalidDocument as fault:
+            reference = parse_graph(data, shown).graph.reference
+        except InvalidDocument:
             # Another graph's faults are not this call's; one that bears the name is what was asked for.
-            if name and name[1].decode() == wanted.partition("@")[0]:
-                broken.append(fault)
-            continue
-        seen.add(parsed.graph.reference)
-        if parsed.graph.reference == wanted:
-            found.append(parsed)
+            name = _NAME.search(data)
+            reference = wanted if name and name[1].decode() == wanted.partition("@")[0] else ""
+        seen.add(reference)
+        if reference == wanted:
+            found.append((shown, data))
     if len(found) > 1:
-        places = ", ".join(item.source.name for item in found)
+        places = ", ".join(shown for shown, _ in found)
         raise UsageFault(
-            "graph.ambiguous", f"{wanted} stands in several packs: {places}", mend="name the file"
+            "graph.ambiguous", f"{wanted} stands in several files: {places}", mend="name the file"
         )
     if found:
-        return found[0]
-    if broken:
-        raise InvalidDocument.of([fault for error in broken for fault in error.faults])
+        return check_graph(found[0][1], found[0][0], capabilities())
     raise UsageFault(
         "graph.not_found",
         f"no pack under {root} has this graph",
-        mend=f"use one of: {', '.join(sorted(seen)) or 'none are there'}; or name a YAML file",
+        mend=f"use one of: {', '.join(sorted(seen - {''})) or 'none are there'}; or name a YAML file",
         value=wanted,
     )
 
 
 def _files(root: Path) -> Iterator[Path]:
-    for pattern in ("*/graphs/*.yaml", "*/graphs/*.yml"):
-        yield from sorted(path for path in root.glob(pattern) if not path.is_symlink())
+    yield from sorted(path for path in root.glob("*/graphs/*.yaml") if not path.is_symlink())
 
 
 def _read(path: Path, shown: str) -> bytes:

@@ -29,13 +29,15 @@ def bind_plan(
 ) -> PhysicalPlan:
     """``template`` with each ``$ref`` replaced by ``resolve(source, name)`` and checked against its argument.
 
-    ``resolve`` answers ``None`` for an optional input that the ticket leaves out: that argument is left
+    A reference to an operation of the plan itself stays a ``$ref``: its provider fills it while it
+    executes, since nothing outside knows the value before. ``resolve`` answers ``None`` for an optional input that the ticket leaves out: that argument is left
     out too. It raises ``LookupError`` for what it does not know. ``capabilities`` default to the registry.
     Raises ``InvalidDocument`` with every argument that has no value or one of a wrong type.
     """
     known = registered() if capabilities is None else capabilities
     faults: list[Fault] = []
-    operations = [_bind(operation, resolve, known, faults) for operation in template.operations]
+    own = frozenset(str(operation.node) for operation in template.operations)
+    operations = [_bind(operation, resolve, known, own, faults) for operation in template.operations]
     if faults:
         raise InvalidDocument.of(faults)
     return PhysicalPlan.model_validate(
@@ -56,12 +58,16 @@ def _bind(
     operation: Operation,
     resolve: Callable[[str, str], Any],
     known: Mapping[str, Capability],
+    own: frozenset[str],
     faults: list[Fault],
 ) -> Operation:
     node = operation.node or operation.capability
     lost: set[str] = set()
 
     def value_of(ref: Ref) -> Any:  # noqa: ANN401 - any value of a ticket or of a node
+        if ref.source in own:
+            lost.add(str(ref.path[0]))
+            return {"$ref": f"{ref.source}.{ref.name}"}
         try:
             value = resolve(ref.source, ref.name)
             canonical(value)

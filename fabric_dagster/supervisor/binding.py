@@ -96,7 +96,7 @@ class Binder:
                 "supervisor.no_decision", "the run has no asset decision yet", where=self.run.key
             )
         value = decision["values"][name]
-        if value in decision["templates"]:
+        if isinstance(value, str) and value in decision["templates"]:
             return self._file("template", decision["templates"][value], PurePosixPath(value).suffix)
         return value
 

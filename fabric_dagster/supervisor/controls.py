@@ -57,7 +57,7 @@ def make_decision(services: Services, workflow: Workflow, run_id: str) -> dict[s
         "rule": decision.rule,
         "values": dict(decision.values),
         "templates": templates,
-        "evidence": [dict(item) for item in decision.evidence],
+        "evidence": [item.body() for item in decision.evidence],
     }
     services.append(run, "decision.made", body, "decision")
     return body

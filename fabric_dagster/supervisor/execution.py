@@ -182,7 +182,7 @@ def _execute(
     stage = _stage(services, run, task)
     shutil.rmtree(stage, ignore_errors=True)
     try:
-        staged, intended = _stage_plan(services, provider, plan, task, stage)
+        staged, intended = stage_plan(services, provider, plan, task, stage)
         _within_scope(partition, staged, commission)
         before = _keep_before(services, provider, staged)
         admit(services, workflow, services.reload(run))
@@ -270,7 +270,7 @@ def _stage(services: Services, run: RunRecord, task: SpecialistTask) -> Path:
     return services.stages / run.run[7:23] / f"{task.partition}-{task.attempt}"
 
 
-def _stage_plan(
+def stage_plan(
     services: Services, provider: Provider, plan: PhysicalPlan, task: SpecialistTask, stage: Path
 ) -> tuple[Staged, SpecialistResult]:
     """Step 4: execute on copies; the sources are proven unchanged afterwards."""
@@ -282,12 +282,8 @@ def _stage_plan(
             raise OperationFailed(
                 "supervisor.source_changed", "a source was written to", where=item.path, mend="report this"
             )
-    artifacts, values = [], {}
-    for item in staged.produced:
-        if item.path is None:
-            values[f"{item.node}.{item.name}"] = item.value
-        else:
-            artifacts.append(_keep(services, item))
+    values = {f"{made.node}.{made.name}": made.value for made in staged.produced if made.path is None}
+    artifacts = [_keep(services, made) for made in staged.produced if made.path is not None]
     intended = SpecialistResult(
         schema_="fabric.specialist-result.v1",
         task=task.digest,

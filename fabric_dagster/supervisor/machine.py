@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fabric_dagster.contracts.supervisor_run import RunState, TaskState
 
-#: run state × event type → run state
+#: (run state, event type) → run state
 RUN: Mapping[tuple[str, str], RunState] = {
     ("", "run.opened"): "opened",
     ("opened", "decision.made"): "running",
@@ -44,7 +44,7 @@ RUN: Mapping[tuple[str, str], RunState] = {
     ("failed", "run.superseded"): "superseded",
 }
 
-#: task state × event type → task state
+#: (task state, event type) → task state
 TASK: Mapping[tuple[str, str], TaskState] = {
     ("", "task.issued"): "issued",
     ("issued", "commit.begun"): "committing",

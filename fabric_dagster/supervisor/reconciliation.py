@@ -56,7 +56,7 @@ def reconcile(
                 "run.reconciliation_required",
                 f"what is there is neither what stood before nor what was written ({standing})",
                 where=run.key,
-                mend='look at the files, then give --observed FILE with {"standing": "before" or "after", "note": …}',
+                mend='look at it, then give --observed FILE: {"standing": "before" or "after", "note": …}',
             )
         body = {
             "task": task.digest,

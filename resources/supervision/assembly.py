@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from datetime import UTC, datetime
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from fabric_dagster.errors import OperationFailed, UsageFault
+from fabric_dagster.digests import digest_file, digest_of
+from fabric_dagster.errors import InvalidDocument, OperationFailed
+from fabric_dagster.governance.authority import authorize_execution
 from fabric_dagster.supervisor.services import Services
 from fabric_dagster.supervisor.workflows import Workflow, load_workflows
 from resources.home import Home
@@ -23,6 +26,11 @@ if TYPE_CHECKING:
 
 #: How long a step waits for another process on the same run or project, in seconds.
 PATIENCE = 300
+
+APPLICATIONS = ("photoshop", "unity")
+
+#: Stands for a run where only what a provider is, is asked.
+NO_RUN = "sha256:" + "0" * 64
 
 
 class Hall:
@@ -43,7 +51,7 @@ class Hall:
         try:
             return self.workflows[reference]
         except KeyError:
-            raise UsageFault(
+            raise InvalidDocument(
                 "graph.unknown",
                 f"no pack holds the graph {reference!r}",
                 mend=f"use one of: {', '.join(self.workflows) or 'none'}",
@@ -75,8 +83,12 @@ class Hall:
             project=home.project,
             templates=home.templates,
             stages=home.stages,
-            tell=lambda kind, body: self.tell(kind, body),
+            tell=self._told,
         )
+
+    def _told(self, kind: str, body: Mapping[str, Any]) -> None:
+        """``tell`` may be set after the services were made."""
+        self.tell(kind, body)
 
     def provider(self, application: str, run: str, key: str) -> Provider:
         """The embedded provider of ``application``; Photoshop delivers into a folder of the run's own."""
@@ -97,7 +109,43 @@ class Hall:
 
     def authorize(self, workflow: Workflow) -> Commission:
         """The live commission for exactly this workflow in this home, read from the spine."""
-        raise NotImplementedError
+        return authorize_execution(
+            self.services.store,
+            trust=self.services.trust,
+            reference=workflow.compiled.reference,
+            graph_digest=workflow.compiled.digest,
+            pack_digest=workflow.pack.digest,
+            workspace=self.home.workspace,
+            home_id=self.home.id,
+            now=datetime.now(UTC),
+            effects=workflow.compiled.graph.effects,
+            providers=self.provider_versions(workflow),
+            sops={name: item.digest for name, item in workflow.pack.pack.citations.items()},
+            templates=self.template_digests(workflow),
+            project=self.project_id,
+        )
+
+    @cached_property
+    def served(self) -> frozenset[str]:
+        """Every capability that this home's providers serve."""
+        return frozenset().union(*(self.provider(name, NO_RUN, "none").serves for name in APPLICATIONS))
+
+    @cached_property
+    def project_id(self) -> str:
+        """The identity of the project's root: where it lies. A copy elsewhere is another project."""
+        return digest_of("fabric.project-root.v1", self.home.project.resolve().as_posix())
+
+    def provider_versions(self, workflow: Workflow) -> dict[str, str]:
+        """Application → ``provider/version`` that serves ``workflow`` here."""
+        applications = {part.application for part in workflow.compiled.partitions} - {"fabric"}
+        found = {name: self.provider(name, NO_RUN, "none") for name in sorted(applications)}
+        return {name: f"{item.name}/{item.version}" for name, item in found.items()}
+
+    def template_digests(self, workflow: Workflow) -> dict[str, str]:
+        """File name → digest of the pack's templates as they lie there now; a missing one is left out."""
+        files = {item.file: self.home.templates / item.file for item in workflow.pack.pack.templates.values()}
+        there = {name: path for name, path in files.items() if path.is_file() and not path.is_symlink()}
+        return {name: digest_file(path) for name, path in sorted(there.items())}
 
     @contextlib.contextmanager
     def hold(self, name: str) -> Iterator[None]:

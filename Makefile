@@ -1,0 +1,39 @@
+# Linux and macOS. On Windows: see "Windows" in README.md; every target is one `fabric` command.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo dev test setup lint proof bench shots clean
+
+demo: setup  ## one ticket becomes a finished offer icon in a Unity project
+	@$(BIN)/fabric demo
+
+dev: setup  ## the Dagster UI on the home
+	@$(BIN)/fabric dev
+
+test: setup  ## every test but the long ones
+	@$(BIN)/python -m pytest -m "not proof"
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+lint: setup  ## linters, import rules, types, Dagster's own checks
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/mypy
+
+proof: setup  ## long: kills at random points, fuzzing
+	@$(BIN)/python -m pytest -m proof
+
+bench: setup  ## the measured comparisons of benchmarks/
+	@$(BIN)/fabric bench all
+
+clean:
+	rm -rf $(VENV) .fabric *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

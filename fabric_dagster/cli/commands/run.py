@@ -1,0 +1,190 @@
+"""``fabric run|runs|show|reconcile``: governed runs, what they came to, and unknown completion."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fabric_dagster.cli.output import JsonFlag, emit, say
+
+if TYPE_CHECKING:
+    from fabric_dagster.supervisor.projection import RunRecord
+    from resources.supervision.assembly import Hall
+
+HomeOption = Annotated[
+    Path | None, typer.Option("--home", help="The home; default $FABRIC_HOME, else .fabric.")
+]
+REFUSED = 3
+WAITS = 4
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("run")(run)
+    app.command("runs")(runs)
+    app.command("show")(show)
+    app.command("reconcile")(reconcile)
+
+
+def run(
+    graph: Annotated[str, typer.Argument(help="Name@MAJOR")],
+    ticket: Annotated[
+        Path, typer.Option("--ticket", help="A Jira issue as JSON, its attachments beside it.")
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Look, plan and stage; write nothing.")] = False,
+    home: HomeOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """One supervisor run through Dagster, in process."""
+    from fabric_dagster.cli.driving import drive, show_progress
+    from fabric_dagster.cli.finding import open_hall
+    from fabric_dagster.cli.report import print_report, report
+    from sensors.inbox import take
+
+    hall = open_hall(home)
+    named = hall.workflow(graph)
+    if dry_run:
+        _dry(hall, ticket, named.compiled.reference, as_json=as_json)
+        return
+    show_progress(hall)
+    taken = take(hall, ticket, named.compiled.reference)
+    done = taken.opened.run.state == "completed"
+    record = drive(hall, taken)
+    document = report(hall, record)
+
+    def human() -> None:
+        if done:
+            say(f"{record.key} is done already; nothing was repeated.")
+        print_report(document)
+
+    emit(document, as_json=as_json, human=human)
+    leave(record)
+
+
+def _dry(hall: Hall, path: Path, reference: str, *, as_json: bool) -> None:
+    """Plan and stage in a folder that is thrown away: no event, no artifact, no materialization."""
+    import tempfile
+    from dataclasses import replace
+
+    from fabric_dagster.supervisor.dry import dry_run
+    from resources.artifacts.store import FolderArtifactStore
+    from sensors.inbox import read_ticket
+
+    ticket, workflow, pictures = read_ticket(hall, path, reference)
+    with tempfile.TemporaryDirectory(prefix="fabric-dry-") as folder:
+        aside = replace(
+            hall.services,
+            artifacts=FolderArtifactStore(Path(folder) / "artifacts"),
+            stages=Path(folder) / "stages",
+        )
+        document = dry_run(aside, workflow, ticket, pictures)
+
+    def human() -> None:
+        say(
+            f"{ticket.key} would run {reference} by rule {document['decision']['rule']}; nothing was written."
+        )
+        for part in document["partitions"]:
+            say(f"  {part['partition']}: {', '.join(part['capabilities'])}")
+            for change in part["changes"]:
+                word = "change" if "before" in change else "create"
+                say(f"    {word} {change['path']}")
+        say(document["diff"])
+
+    emit(document, as_json=as_json, human=human)
+
+
+def leave(record: RunRecord) -> None:
+    """End with the exit code that the run's state asks for, and say what to do."""
+    if record.state == "completed":
+        return
+    if record.state == "reconciliation_required":
+        from fabric_dagster.supervisor.execution import reconcile_first
+
+        raise reconcile_first(record)
+    last = next((e for e in reversed(record.events) if e.type == "run.failed"), None)
+    code = int(last.body["exit_code"]) if last is not None and record.state == "failed" else 1
+    for line in record.unresolved:
+        typer.echo(f"fabric: {line}", err=True)
+    raise typer.Exit(code)
+
+
+def runs(
+    state: Annotated[str | None, typer.Option("--state", help="Only runs in this state.")] = None,
+    home: HomeOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Every run, newest last."""
+    from fabric_dagster.cli.finding import all_runs, open_hall
+
+    found = [item for item in all_runs(open_hall(home)) if state in {None, item.state}]
+
+    def human() -> None:
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table()
+        for column in ("run", "ticket", "graph", "state", "opened", "events"):
+            table.add_column(column)
+        for item in found:
+            opened = item.opened.recorded_at[:19]
+            table.add_row(item.run[7:19], item.key, item.reference, item.state, opened, str(len(item.events)))
+        if found:
+            Console(highlight=False).print(table)
+        else:
+            say("No runs yet.")
+
+    emit([item.document().body() for item in found], as_json=as_json, human=human)
+
+
+def show(
+    run: Annotated[str, typer.Argument(help="The beginning of a run's digest, or a ticket's key.")],
+    home: HomeOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """One run: states, tasks, evidence, checks, artifacts, unresolved criteria."""
+    from fabric_dagster.cli.finding import find_run, open_hall
+    from fabric_dagster.cli.report import print_report, report
+
+    hall = open_hall(home)
+    document = report(hall, find_run(hall, run))
+    emit(document, as_json=as_json, human=lambda: print_report(document))
+
+
+def reconcile(
+    run: Annotated[str, typer.Argument(help="The beginning of a run's digest, or a ticket's key.")],
+    identity: Annotated[
+        str, typer.Option("--as", help="Who looks; signs with that identity's key.")
+    ] = "validator",
+    observed: Annotated[
+        Path | None, typer.Option("--observed", help='JSON {"standing": "before"|"after", "note": TEXT}')
+    ] = None,
+    home: HomeOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Record what an identified validator saw of an unknown completion, then decide."""
+    from fabric_dagster.cli.finding import find_run, open_hall
+    from fabric_dagster.errors import UsageFault
+    from fabric_dagster.supervisor.reconciliation import reconcile as decide
+    from resources.keys import load_signer
+
+    hall = open_hall(home)
+    account = None
+    if observed is not None:
+        try:
+            account = json.loads(observed.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as fault:
+            raise UsageFault(
+                "reconcile.observed", f"no JSON could be read: {fault}", where=str(observed)
+            ) from fault
+    folder = hall.home.validator / "keys" if identity == "validator" else hall.home.keys
+    record = decide(hall.services, find_run(hall, run).run, load_signer(folder, identity), account)
+    last = record.events[-1].body
+
+    def human() -> None:
+        say(f"{identity} found the target {last['standing']}: {last['decision']}. The run is {record.state}.")
+        say("Run the ticket again to go on from there.")
+
+    emit({"run": record.document().body(), "observation": dict(last)}, as_json=as_json, human=human)

@@ -1,0 +1,47 @@
+"""Finds what a command's words mean: a home, a run, a workflow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fabric_dagster.errors import UsageFault
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fabric_dagster.supervisor.projection import RunRecord
+    from resources.supervision.assembly import Hall
+
+
+def open_hall(home: Path | None) -> Hall:
+    """The opened home."""
+    from resources.home import Home
+    from resources.supervision.assembly import hall
+
+    return hall(Home.find(home).require().path)
+
+
+def all_runs(hall: Hall) -> list[RunRecord]:
+    """Every run of the home, oldest first."""
+    store = hall.home.open_ledger()
+    from fabric_dagster.supervisor.projection import load_run
+
+    return [load_run(store, event.body["run"]) for event in store.read(types=["run.opened"])]
+
+
+def find_run(hall: Hall, word: str) -> RunRecord:
+    """The run that ``word`` names: the beginning of its digest (6 characters or more), or a ticket's key.
+
+    A key means the ticket's newest run.
+    """
+    runs = all_runs(hall)
+    digest = word.removeprefix("sha256:").lower()
+    shortest = 6
+    by_digest = [run for run in runs if len(digest) >= shortest and run.run[7:].startswith(digest)]
+    found = by_digest or [run for run in runs if run.key == word][-1:]
+    if len(found) != 1:
+        what = f"{len(found)} runs begin with" if found else "no run is called"
+        raise UsageFault(
+            "run.unknown", f"{what} {word!r}", mend="list the runs with `fabric runs`", value=word
+        )
+    return found[0]

@@ -1,0 +1,155 @@
+"""The report of one run: what ran, what each check said, digests, where things are, the exact diff."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from fabric_dagster.cli.output import say
+from fabric_dagster.contracts.ticket import Ticket
+from fabric_dagster.validators.verdicts import open_verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fabric_dagster.supervisor.projection import RunRecord, TaskRecord
+    from resources.supervision.assembly import Hall
+
+SHORT = 19
+
+
+def report(hall: Hall, run: RunRecord) -> dict[str, Any]:
+    """Everything that a person asks of a run, as one JSON document."""
+    artifacts, home = hall.home.open_artifacts(), hall.home
+    ticket = Ticket.model_validate_json(artifacts.get(run.body["ticket_document"]))
+    trust = home.trust_root()
+    document: dict[str, Any] = {
+        "run": run.document().body(),
+        "ticket": {"key": ticket.key, "summary": ticket.summary, "inputs": ticket.inputs},
+        "decision": run.decision or {},
+        "partitions": [_partition(task) for task in run.tasks],
+        "handoffs": {node: item.body() for node, item in run.handoffs.items()},
+        "verdicts": [],
+        "files": _files(hall, run),
+        "diff": "",
+        "events": [
+            {
+                "position": e.position,
+                "type": e.type,
+                "actor": e.actor,
+                "at": e.recorded_at,
+                "digest": e.digest,
+            }
+            for e in run.events
+        ],
+    }
+    for record in run.verdicts:
+        verdict = open_verdict(json.loads(artifacts.get(record.envelope)), trust)
+        document["verdicts"].append({"envelope": record.envelope, **verdict.body()})
+    for task in run.tasks:
+        if task.state in {"succeeded", "compensated"} and task.result and task.result.diff:
+            document["diff"] += artifacts.get(task.result.diff).decode()
+    return document
+
+
+def _partition(task: TaskRecord) -> dict[str, Any]:
+    result = task.result
+    return {
+        "partition": task.task.partition,
+        "specialist": task.task.specialist,
+        "attempt": task.task.attempt,
+        "state": task.state,
+        "plan": task.task.plan,
+        "capabilities": list(task.task.capabilities),
+        "changes": [change.as_dict() for change in task.changes],
+        "observations": [o.model_dump() for o in result.observations] if result else [],
+        "artifacts": [a.body() for a in result.artifacts] if result else [],
+        "failure": result.failure if result else None,
+    }
+
+
+def _files(hall: Hall, run: RunRecord) -> dict[str, list[str]]:
+    """Where the files of each application lie now."""
+    files: dict[str, list[str]] = {}
+    for task in run.tasks:
+        if task.state != "succeeded":
+            continue
+        application = task.task.specialist.partition("/")[0]
+        root: Path = hall.provider(application, run.run, run.key).root
+        files.setdefault(application, []).extend(str(root / change.path) for change in task.changes)
+    return files
+
+
+def print_report(document: dict[str, Any]) -> None:
+    """The report for a person."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    run, ticket = document["run"], document["ticket"]
+    say(f"Ticket    {ticket['key']}  {ticket['summary']}")
+    say(f"Graph     {run['reference']}  {run['graph'][:SHORT]}")
+    say(f"Run       {run['run'][:SHORT]}  {run['state']}, {run['events']} signed events")
+    if document["decision"]:
+        _print_decision(document["decision"])
+    say()
+    table = Table(title="What ran", title_justify="left", show_lines=False)
+    for column in ("partition", "specialist", "attempt", "state", "operations"):
+        table.add_column(column)
+    for part in document["partitions"]:
+        operations = ", ".join(part["capabilities"])
+        table.add_row(part["partition"], part["specialist"], str(part["attempt"]), part["state"], operations)
+    console.print(table)
+    _print_checks(console, document["verdicts"])
+    _print_files(document)
+    if run.get("unresolved"):
+        say("\nUnresolved")
+        for line in run["unresolved"]:
+            say(f"  {line}")
+
+
+def _print_decision(decision: dict[str, Any]) -> None:
+    say(f"Decision  rule {decision['rule']}")
+    for name, value in decision["values"].items():
+        say(f"          {name}: {value if isinstance(value, str) else json.dumps(value)}")
+    for item in decision["evidence"]:
+        say(f"          cites {item.get('citation', '')}: “{item.get('quote', '')}”")
+
+
+def _print_checks(console: Any, verdicts: list[dict[str, Any]]) -> None:  # noqa: ANN401 - a rich console
+    from rich.table import Table
+
+    table = Table(title="Blind checks, signed by the validator", title_justify="left")
+    for column in ("side", "check", "verdict", "what was found"):
+        table.add_column(column)
+    for verdict in verdicts:
+        for check in verdict["checks"]:
+            word = "passed" if check["passed"] else "FAILED" if check["blocking"] else "warning"
+            table.add_row(verdict["side"], check["id"], word, check["summary"])
+            if not check["passed"]:
+                for item in check.get("findings", ()):
+                    table.add_row(
+                        "", "", "", f"{item['where']}: expected {item['expected']}, found {item['found']}"
+                    )
+    if table.row_count:
+        console.print(table)
+
+
+def _print_files(document: dict[str, Any]) -> None:
+    for application, files in document["files"].items():
+        say(f"\nFiles, {application}")
+        for file in files:
+            say(f"  {file}")
+    digests = [
+        (f"{artifact.get('node', '')}.{artifact['name']}", artifact["digest"])
+        for part in document["partitions"]
+        for artifact in part["artifacts"]
+    ]
+    if digests:
+        say("\nDigests")
+        for name, digest in digests:
+            say(f"  {name}  {digest}")
+    if document["diff"]:
+        say("\nExact diff of the Unity project")
+        for line in document["diff"].splitlines():
+            say(f"  {line}")
