@@ -29,10 +29,11 @@ def bind_plan(
 ) -> PhysicalPlan:
     """``template`` with each ``$ref`` replaced by ``resolve(source, name)`` and checked against its argument.
 
-    A reference to an operation of the plan itself stays a ``$ref``: its provider fills it while it
-    executes, since nothing outside knows the value before. ``resolve`` answers ``None`` for an optional input that the ticket leaves out: that argument is left
-    out too. It raises ``LookupError`` for what it does not know. ``capabilities`` default to the registry.
-    Raises ``InvalidDocument`` with every argument that has no value or one of a wrong type.
+    A reference to an operation of the plan itself stays a ``$ref``: its provider fills it while it executes,
+    since nothing outside knows the value before. ``resolve`` answers ``None`` for an optional input that the
+    ticket leaves out: that argument is left out too. It raises ``LookupError`` for what it does not know.
+    ``capabilities`` default to the registry. Raises ``InvalidDocument`` with every argument that has no
+    value or one of a wrong type.
     """
     known = registered() if capabilities is None else capabilities
     faults: list[Fault] = []
