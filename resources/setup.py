@@ -11,7 +11,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import importlib
 import os
 import secrets
 import shutil
@@ -224,25 +223,31 @@ def _artifacts(home: Home, report: Report) -> None:
 
 
 def _templates(home: Home, report: Report) -> None:
-    _built(home, report, "templates", home.templates, "resources.photoshop.sample")
+    from resources.photoshop.sample import TEMPLATES, build_template
+
+    home.templates.mkdir(parents=True, exist_ok=True)
+    for name in TEMPLATES:
+        target = home.templates / name
+        made = not target.exists()
+        if made:
+            _put(home.path, target, build_template(name))
+        report.add("template", target, made=made)
 
 
 def _project(home: Home, report: Report) -> None:
-    _built(home, report, "Unity project", home.project, "resources.unity.sample")
+    """Build the sample project where there is none; an empty folder counts as none."""
+    from resources.unity.sample import build
 
-
-def _built(home: Home, report: Report, name: str, target: Path, module: str) -> None:
-    """Build a sample with ``module.build(folder)`` where ``target`` is not there or is empty."""
-    if target.is_dir() and any(target.iterdir()):
-        report.add(name, target, made=False)
-        return
-    temporary = home.path / f"{TEMPORARY}{secrets.token_hex(8)}"
-    importlib.import_module(module).build(temporary)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if target.is_dir():
-        target.rmdir()
-    shutil.move(temporary, target)
-    report.add(name, target, made=True)
+    target = home.project
+    made = not (target.is_dir() and any(target.iterdir()))
+    if made:
+        temporary = home.path / f"{TEMPORARY}{secrets.token_hex(8)}"
+        build(temporary)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_dir():
+            target.rmdir()
+        shutil.move(temporary, target)
+    report.add("Unity project", target, made=made)
 
 
 def _dagster(home: Home, report: Report) -> None:
