@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     Column,
+    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -31,7 +32,7 @@ EVENTS = Table(
     PrimaryKeyConstraint("workspace", "branch", "position"),
     UniqueConstraint("workspace", "branch", "stream", "version"),
     UniqueConstraint("workspace", "branch", "idempotency_key"),
-    sqlite_with_rowid=True,
+    Index("events_by_type", "workspace", "branch", "type", "position"),
 )
 
 #: Not a defence against somebody with the file, but against our own mistakes.
