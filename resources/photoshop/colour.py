@@ -65,6 +65,11 @@ def convert(rgb: np.ndarray, source: bytes | None, target: bytes | None, where: 
     if same_space(source, target):
         return rgb
     transform = _transform(source or srgb(), target or srgb(), where)
+    if str(transform.input_mode) == "L":
+        # Gray is drawn as three equal channels; one of them is the gray value.
+        gray = rgb[..., 0] if rgb.dtype == np.uint8 else np.round(rgb[..., 0] * 255).astype(np.uint8)
+        toned = np.asarray(transform.apply(Image.fromarray(np.ascontiguousarray(gray))))
+        return toned if rgb.dtype == np.uint8 else toned.astype(np.float32) / 255
     if rgb.dtype == np.uint8:
         return np.asarray(transform.apply(Image.fromarray(np.ascontiguousarray(rgb))))
     return _through_table(rgb, transform)
@@ -85,18 +90,25 @@ def _transform(source: bytes, target: bytes, where: str) -> ImageCms.ImageCmsTra
                 where=owner,
                 mend="assign a valid profile in Photoshop and save again",
             ) from fault
-        if one.profile.xcolor_space.strip() != "RGB":
+        space = one.profile.xcolor_space.strip()
+        if space != "RGB" and not (space == "GRAY" and not opened):
             raise OperationFailed(
                 "photoshop.profile_unsupported",
                 "the ICC profile is not one for RGB",
                 where=owner,
                 mend="convert the file to RGB in Photoshop",
-                value=one.profile.xcolor_space.strip(),
+                value=space,
             )
         opened.append(one)
     try:
+        source_mode = "L" if opened[0].profile.xcolor_space.strip() == "GRAY" else "RGB"
         return ImageCms.buildTransform(
-            opened[0], opened[1], "RGB", "RGB", ImageCms.Intent.RELATIVE_COLORIMETRIC, ImageCms.Flags(BPC)
+            opened[0],
+            opened[1],
+            source_mode,
+            "RGB",
+            ImageCms.Intent.RELATIVE_COLORIMETRIC,
+            ImageCms.Flags(BPC),
         )
     except (OSError, ImageCms.PyCMSError) as fault:
         raise OperationFailed(

@@ -14,6 +14,7 @@ import numpy as np
 
 from fabric_dagster.errors import OperationFailed
 from resources.photoshop import parsed
+from resources.photoshop.colour import describe
 from resources.photoshop.psd.codec import NATIVE, encode_rows
 from resources.photoshop.psd.container import COLOUR_CHANNELS, MODES, RAW, RLE, Container
 
@@ -21,51 +22,69 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 THUMBNAILS = (1036, 1033)
+ICC = 1039
 THUMBNAIL_SIDE = 160
 JPEG_QUALITY = 85
 FAST_MODES = {"rgb", "grayscale"}
 FAST_DEPTHS = {8, 16}
 
 
-def composite(container: Container, data: bytes) -> NDArray[np.uint8]:
-    """``(h, w, 4)`` straight RGBA of the visible layers, in the document's own colour space.
+def composite(container: Container, data: bytes) -> tuple[NDArray[np.uint8], bytes | None]:
+    """What ``container`` (whose bytes are ``data``) shows: ``(h, w, 4)`` straight RGBA and its profile.
 
-    A file without layers is its merged image. CMYK and other modes come back as the engine's RGB.
+    RGB and gray come in the document's own colour space; everything else converted to sRGB (``None``).
+    A file without layers is its merged image.
     """
     header = container.header
-    mode = MODES[header.mode]
-    if mode in FAST_MODES and header.depth in FAST_DEPTHS:
+    if is_fast(container):
         opened = parsed.load(data)
         if opened is not None:
             info = container.layer_info
             flat = opened.merged_image() if not (info and info.layers) else opened.composite()[0]
-            pixels = np.frombuffer(flat, np.uint8).reshape(header.height, header.width, 4)
-            return np.ascontiguousarray(pixels[..., [2, 1, 0, 3]])
-    return _slow(data)
+            profile = container.resource(ICC)
+            return _rgba(flat, header.width, header.height), profile.data if profile else None
+    return _slow(container, data), None
 
 
-def render_layers(data: bytes, shown: set[int]) -> NDArray[np.uint8]:
-    """Composite only the layers whose record index is in ``shown`` (and which are visible)."""
-    opened = parsed.load(data)
-    if opened is None:
-        raise _unsupported("it can't be opened for rendering single layers")
-    for index, layer in enumerate(opened.layers):
-        if index not in shown and layer.visible:
-            layer.visible = False
-    header = opened.header
-    pixels = np.frombuffer(opened.composite()[0], np.uint8).reshape(header.height, header.width, 4)
+def is_fast(container: Container) -> bool:
+    """Whether psdparse draws this mode and depth right."""
+    return MODES[container.header.mode] in FAST_MODES and container.header.depth in FAST_DEPTHS
+
+
+def _rgba(bgra: bytes, width: int, height: int) -> NDArray[np.uint8]:
+    pixels = np.frombuffer(bgra, np.uint8).reshape(height, width, 4)
     return np.ascontiguousarray(pixels[..., [2, 1, 0, 3]])
 
 
-def _slow(data: bytes) -> NDArray[np.uint8]:
+def composite_only(container: Container, data: bytes, shown: set[int], *, unclip: int) -> NDArray[np.uint8]:
+    """Composite the visible layers whose record index is in ``shown``; ``unclip`` is freed of its base."""
+    opened = parsed.load(data) if is_fast(container) else None
+    if opened is None:
+        raise _unsupported("single layers can be drawn only in RGB and gray of 8 or 16 bits")
+    for index, layer in enumerate(opened.layers):
+        if index not in shown and layer.visible:
+            layer.visible = False
+    opened.layers[unclip].clipping = 0
+    return _rgba(opened.composite()[0], container.header.width, container.header.height)
+
+
+def _slow(container: Container, data: bytes) -> NDArray[np.uint8]:
+    """psd-tools' compositor, converted to sRGB with the document's profile."""
     import warnings
 
     from psd_tools import PSDImage
 
+    profile = container.resource(ICC)
+    if profile is not None and describe(profile.data)[1]:
+        raise OperationFailed(
+            "photoshop.profile_broken",
+            "the ICC profile can't be read, and this mode has no colours without it",
+            mend="assign a valid profile in Photoshop and save again",
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         image = PSDImage.open(io.BytesIO(data))
-        drawn: Any = image.composite(ignore_preview=len(image) > 0, apply_icc=False)
+        drawn: Any = image.composite(ignore_preview=len(image) > 0, apply_icc=True)
     if drawn is None:
         raise _unsupported("no engine can draw it")
     return np.asarray(drawn.convert("RGBA"))
@@ -78,7 +97,7 @@ def refresh_previews(container: Container, picture: NDArray[np.uint8]) -> None:
     and spot channels of the merged image are kept. 16-bit previews hold the 8-bit picture, scaled.
     """
     header = container.header
-    if MODES[header.mode] not in FAST_MODES or header.depth not in FAST_DEPTHS:
+    if not is_fast(container):
         raise _unsupported("its merged image can't be written in this mode and depth")
     planes = merged_planes(container)
     colours = COLOUR_CHANNELS[header.mode]

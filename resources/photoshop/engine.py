@@ -14,7 +14,13 @@ from fabric_dagster.errors import InvalidDocument
 from resources.photoshop.psd.container import parse
 from resources.photoshop.psd.limits import Limits
 
-METHODS: Final = {"ping": "ping", "inspect": "inspect_file"}
+METHODS: Final = {
+    "ping": "ping",
+    "inspect": "inspect_file",
+    "render": "render_file",
+    "execute": "execute",
+    "diff": "diff_files",
+}
 
 
 def warm_up() -> None:
@@ -35,13 +41,18 @@ def ping(limits: Limits) -> dict[str, Any]:
     return {"pixels": limits.pixels}
 
 
-def read(path: str, limits: Limits) -> bytes:
-    """The bytes of a source, unless it is larger than allowed."""
+def read_size(path: str, limits: Limits) -> None:
+    """Refuse a file that is larger than allowed before it is read."""
     size = Path(path).stat().st_size
     if size > limits.file_bytes:
         raise InvalidDocument(
             "psd.too_large", f"the file has {size} bytes, the limit is {limits.file_bytes}", where=path
         )
+
+
+def read(path: str, limits: Limits) -> bytes:
+    """The bytes of a source, unless it is larger than allowed."""
+    read_size(path, limits)
     return Path(path).read_bytes()
 
 
@@ -51,3 +62,48 @@ def inspect_file(path: str, limits: Limits) -> dict[str, Any]:
 
     data = read(path, limits)
     return {"digest": digest_bytes(data), **inspect(parse(data, limits), data)}
+
+
+def render_file(
+    path: str,
+    out: str,
+    layer: dict[str, Any] | None,
+    preset: Any,
+    limits: Limits,
+) -> dict[str, Any]:
+    """Export what a file shows (or one layer of it) to ``out``; facts about the picture."""
+    from resources.photoshop.address import resolve
+    from resources.photoshop.document import build
+    from resources.photoshop.edit import preset_of
+    from resources.photoshop.export import export_png
+    from resources.photoshop.png import write_atomically
+
+    data = read(path, limits)
+    document = build(parse(data, limits))
+    chosen = resolve(document, layer) if layer else None
+    png, facts = export_png(document, data, preset_of(preset), chosen)
+    write_atomically(Path(out), png)
+    return facts
+
+
+def execute(
+    steps: list[dict[str, Any]], folder: str, allocations: dict[str, str], limits: Limits
+) -> dict[str, Any]:
+    """Run typed operations and save copies and exports under ``folder``; reports and facts by step."""
+    from resources.photoshop.edit import Session
+
+    for step in steps:
+        for key in ("source", "contents"):
+            if key in step["args"]:
+                read_size(step["args"][key], limits)
+    session = Session(limits, allocations)
+    facts = [session.run(number, step["capability"], step["args"]) for number, step in enumerate(steps)]
+    return {"documents": session.save(Path(folder)), "facts": facts}
+
+
+def diff_files(before: str, after: str, limits: Limits) -> list[dict[str, Any]]:
+    """The block-level difference of two files."""
+    from resources.photoshop.blockdiff import diff
+
+    first, second = parse(read(before, limits), limits), parse(read(after, limits), limits)
+    return [change.as_dict() for change in diff(first, second)]

@@ -120,7 +120,7 @@ def build_template(name: str = "offer_icon.psd") -> bytes:
         ]),
         *_group("Frame", ids, [
             _layer("Border", next(ids), _border(look)),
-            _layer("Shine", next(ids), _shine(look), blend=b"scrn", opacity=90),
+            _layer("Shine", next(ids), _shine(look), blend=b"scrn", opacity=48),
         ]),
         *_group("Text", ids, [
             _layer("Ribbon", next(ids), ribbon),
@@ -141,7 +141,7 @@ def build_template(name: str = "offer_icon.psd") -> bytes:
         compression=RLE,
         image=_blank_rows(look),
     )
-    picture = composite(container, container.dump())
+    picture, _ = composite(container, container.dump())
     thumbnail(container, np.zeros((1, 1, 3), np.uint8), make=True)
     container.resources.sort(key=lambda resource: resource.id)
     refresh_previews(container, picture)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabric_dagster.errors import InvalidDocument, OperationFailed
 from resources.photoshop.descriptors import plain
+from resources.photoshop.warp import is_identity
 
 if TYPE_CHECKING:
     from psd_tools.psd.linked_layer import LinkedLayer, LinkedLayers
@@ -71,7 +72,7 @@ class Placement:
     def warp(self) -> dict[str, Any] | None:
         """The warp's descriptor, or ``None`` where there is none in effect."""
         warp = self.facts.get("quiltWarp") or self.facts.get("warp")
-        if not warp or (warp.get("warpStyle") in {None, "warpNone"}):
+        if not warp or warp.get("warpStyle") in {None, "warpNone"} or is_identity(warp):
             return None
         return dict(warp)
 

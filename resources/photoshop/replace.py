@@ -1,0 +1,295 @@
+"""Replace the contents of an embedded smart object and draw its layer again.
+
+How new contents fit: Photoshop keeps a smart object's transform when its contents are replaced, so
+contents of the same size land on the same corners; a different pixel size would make the layer grow or
+shrink with it. A pipeline wants the placed area kept, so here contents of any size fill the placed quad
+when their proportions are the same, and are otherwise fitted inside it, whole and centred, through the
+same projection; the recorded quad is then the one that they really cover. Through a warp, other
+proportions are refused: there the mesh has no inside to fit into.
+
+Rules kept here: the linked item is cloned under a new uuid when other layers show it and the scope is one
+layer; blocks are edited only if they could be written back unchanged; masks, effects, clipping and blending
+are left alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from fabric_dagster.errors import OperationFailed
+from resources.photoshop.address import path_of
+from resources.photoshop.blockdiff import layer_keys
+from resources.photoshop.contents import CREATORS, FILE_TYPES, Contents, decode
+from resources.photoshop.psd.codec import encode
+from resources.photoshop.psd.layers import Channel
+from resources.photoshop.raster import (
+    Points,
+    homography,
+    place,
+    project,
+    rectangle,
+    straightened,
+    trimmed,
+)
+from resources.photoshop.smartobjects import (
+    Link,
+    Placement,
+    links,
+    placement,
+    prove_rewritable,
+    write_links,
+)
+from resources.photoshop.warp import place_warped, scale_warp, warp_refusal
+
+if TYPE_CHECKING:
+    from resources.photoshop.document import Document, Layer
+    from resources.photoshop.psd.layers import LayerRecord
+    from resources.photoshop.psd.limits import Limits
+
+DEPTHS: Final = {8: np.uint8, 16: np.uint16}
+RLE: Final = 1
+#: contents whose proportions differ by less than half a pixel fill the quad
+HALF_PIXEL: Final = 0.5
+AFFINE: Final = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One layer that will show the new contents."""
+
+    layer: Layer
+    placed: Placement
+
+
+def replace_contents(
+    document: Document,
+    layer: Layer,
+    data: bytes,
+    name: str,
+    *,
+    shared: bool,
+    uuid: str,
+    limits: Limits,
+) -> tuple[list[str], dict[str, Any]]:
+    """Put ``data`` into the smart object of ``layer``; ``uuid`` names the item if it must be cloned.
+
+    Returns the block patterns that may differ now, and facts. Raises the capability's failures; the
+    document is untouched then.
+    """
+    header = document.container.header
+    if document.mode != "rgb" or header.depth not in DEPTHS:
+        raise OperationFailed(
+            "photoshop.unsupported_mode",
+            f"smart objects are drawn only in RGB of 8 and 16 bits, this is {document.mode} of {header.depth}",
+            mend="convert the template to RGB in Photoshop",
+        )
+    linked = links(document.container)
+    first = _target(layer, linked)
+    link = linked[first.placed.uuid]
+    users = [
+        other
+        for other in document.walk()
+        if other.kind == "smart_object" and _shows(other, first.placed.uuid)
+    ]
+    targets = [_target(user, linked) for user in users] if shared else [first]
+    contents = decode(data, name, document.icc, limits)
+    prove_rewritable(link.block.data, link.items.tobytes(), "the linked files", path_of(layer))
+    drawn = [_draw(target, contents, header.depth) for target in targets]
+    cloned = not shared and len(users) > 1
+    for target, picture in zip(targets, drawn, strict=True):
+        _put_pixels(target.layer.record, picture, header.version)
+        _put_placement(target, picture.quad, contents.size, uuid if cloned else None)
+    _put_contents(link, contents, uuid if cloned else None)
+    names = layer_keys(document.container.layer_info.layers) if document.container.layer_info else []
+    meant = [f"global/{link.block.key.decode('latin-1').strip()}*"]
+    for target in targets:
+        key = f"layer/{names[target.layer.index]}"
+        meant += [f"{key}/rectangle", f"{key}/block/SoL[dE]", f"{key}/block/PlLd"]
+        meant += [f"{key}/channel/{plane}" for plane in (-1, 0, 1, 2)]
+    facts = {
+        "layers": [target.layer.id for target in targets],
+        "contents": {
+            "name": name,
+            "format": contents.format,
+            "width": contents.size[0],
+            "height": contents.size[1],
+        },
+        "uuid": uuid if cloned else first.placed.uuid,
+        "cloned": cloned,
+        "shared_by": len(users),
+    }
+    return meant, facts
+
+
+def _shows(layer: Layer, uuid: str) -> bool:
+    placed = placement(layer.record)
+    return placed is not None and placed.uuid == uuid
+
+
+def _target(layer: Layer, linked: dict[str, Link]) -> Target:
+    """The layer as one whose contents can be replaced, or the refusal by name."""
+    placed = placement(layer.record) if layer.kind == "smart_object" else None
+    path = path_of(layer)
+
+    def refuse(code: str, what: str, mend: str) -> OperationFailed:
+        return OperationFailed(f"photoshop.{code}", what, where=f"layer {path!r} (id {layer.id})", mend=mend)
+
+    if placed is None:
+        raise refuse(
+            "not_a_smart_object",
+            f"this is a {layer.kind.replace('_', ' ')} layer, not a smart object with placement data",
+            "address a smart-object layer",
+        )
+    if {"all", "pixels"} & set(layer.locks):
+        raise refuse("layer_locked", "the layer is locked", "unlock it in the template")
+    if placed.filtered:
+        raise refuse("smart_filters", "it carries smart filters, which can't be drawn here", "rasterise them")
+    link = linked.get(placed.uuid)
+    if link is None or (link.kind == "embedded" and not link.item.data):
+        raise refuse("link_missing", "its contents are not in the file", "place it again in Photoshop")
+    if link.kind != "embedded":
+        raise refuse(
+            "linked_object", f"its contents are the outside file {link.name!r}", "embed it in Photoshop"
+        )
+    if link.format in {"svg", "pdf", "ai", "eps"}:
+        raise refuse(
+            "contents_format",
+            f"it holds {link.format.upper()} artwork, which pixels can't replace faithfully",
+            "place a PNG, PSD or PSB in the template",
+        )
+    why = warp_refusal(placed.warp)
+    if why:
+        raise refuse("warp_unsupported", why, "use a custom warp, or none")
+    if len(placed.quad) != 4 or not all(placed.size):  # noqa: PLR2004 - corners
+        raise refuse("quad_unsupported", "it records no placement", "place it again in Photoshop")
+    return Target(layer, placed)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A layer's new raster: straight samples, position, and the quad that it covers."""
+
+    samples: np.ndarray
+    left: int
+    top: int
+    quad: Points
+
+
+def fitted_quad(quad: Points, old: tuple[float, float], new: tuple[int, int]) -> Points:
+    """Where contents of size ``new`` go, within the ``quad`` that holds contents of size ``old``."""
+    scale = min(old[0] / new[0], old[1] / new[1])
+    width, height = new[0] * scale, new[1] * scale
+    if abs(width - old[0]) < HALF_PIXEL and abs(height - old[1]) < HALF_PIXEL:
+        return quad
+    left, top = (old[0] - width) / 2, (old[1] - height) / 2
+    matrix = homography(rectangle(0, 0, *old), quad)
+    return project(matrix, rectangle(left, top, left + width, top + height))
+
+
+def _draw(target: Target, contents: Contents, depth: int) -> Drawn:
+    placed = target.placed
+    quad: Points = np.asarray(placed.quad, float)
+    if placed.warp is not None:
+        across, down = placed.size[0] / contents.size[0], placed.size[1] / contents.size[1]
+        if abs(across / down - 1) * max(contents.size) > HALF_PIXEL * 2:
+            raise OperationFailed(
+                "photoshop.warp_aspect",
+                f"contents of {contents.size[0]} x {contents.size[1]} have other proportions than the warped "
+                f"ones of {placed.size[0]:g} x {placed.size[1]:g}",
+                where=f"layer {path_of(target.layer)!r} (id {target.layer.id})",
+                mend="give contents of the same proportions",
+            )
+        picture, left, top = place_warped(contents.picture, quad, placed.warp, placed.size)
+    else:
+        quad = fitted_quad(quad, placed.size, contents.size)
+        picture, left, top = place(contents.picture, quad)
+    picture, left, top = trimmed(picture, left, top, depth)
+    largest = (1 << depth) - 1
+    samples = np.round(straightened(picture) * largest).astype(DEPTHS[depth])
+    return Drawn(samples, left, top, quad)
+
+
+def _put_pixels(record: LayerRecord, drawn: Drawn, version: int) -> None:
+    """Write channels and rectangle; each channel keeps its kind of compression."""
+    height, width = drawn.samples.shape[:2]
+    record.left, record.top = (drawn.left, drawn.top) if width else (0, 0)
+    record.right, record.bottom = record.left + width, record.top + height
+    if record.channel(-1) is None:
+        record.channels.insert(0, Channel(-1, RLE.to_bytes(2, "big")))
+    for channel in record.channels:
+        if channel.id in {-1, 0, 1, 2}:
+            kind = int.from_bytes(channel.data[:2], "big") if width else 0
+            plane = 3 if channel.id < 0 else channel.id
+            channel.data = encode(drawn.samples[..., plane], kind, version)
+
+
+def _put_placement(target: Target, quad: Points, size: tuple[int, int], uuid: str | None) -> None:
+    """Write size, quad, warp and uuid into ``SoLd`` and its older twin ``PlLd``, where they change."""
+    from psd_tools.psd.tagged_blocks import PlacedLayerData
+
+    record, placed = target.layer.record, target.placed
+    where = path_of(target.layer)
+    moved = not np.array_equal(quad, np.asarray(placed.quad, float))
+    resized = tuple(map(float, size)) != placed.size
+    if not (moved or resized or uuid):
+        return
+    data = placed.data.data
+    prove_rewritable(placed.block.data, placed.data.tobytes(), "the smart object", where)
+    old = record.block(b"PlLd")
+    older = None
+    if old is not None:
+        older = PlacedLayerData.frombytes(old.data)
+        prove_rewritable(old.data, older.tobytes(), "the older smart object block", where)
+    if uuid:
+        data[b"Idnt"].value = uuid + "\0"
+    if resized:
+        data[b"Sz  "][b"Wdth"].value, data[b"Sz  "][b"Hght"].value = map(float, size)
+        for key in (b"warp", b"quiltWarp"):
+            if key in data:
+                scale_warp(data[key], size[0] / placed.size[0], size[1] / placed.size[1])
+    if moved:
+        _write_corners(data, quad)
+    placed.block.replace(_kept_length(placed.data.tobytes(), placed.block.data))
+    if old is not None and older is not None:
+        if uuid:
+            older.uuid = uuid.encode("ascii")
+        if resized:
+            scale_warp(older.warp, size[0] / placed.size[0], size[1] / placed.size[1])
+        if moved:
+            older.transform = tuple(quad.reshape(-1).tolist())
+        old.replace(_kept_length(older.tobytes(), old.data))
+
+
+def _write_corners(data: Any, quad: Points) -> None:  # noqa: ANN401 - a psd-tools descriptor
+    """The real quad, and its affine part: itself, or the box around it."""
+    affine = float(np.abs(quad[0] + quad[2] - quad[1] - quad[3]).max()) < AFFINE
+    (left, top), (right, bottom) = quad.min(axis=0), quad.max(axis=0)
+    around = quad if affine else rectangle(left, top, right, bottom)
+    for key, corners in ((b"nonAffineTransform", quad), (b"Trnf", around)):
+        if key in data:
+            for item, value in zip(data[key], corners.reshape(-1).tolist(), strict=True):
+                item.value = value
+
+
+def _kept_length(written: bytes, stored: bytes) -> bytes:
+    """Keep the stored block's zero padding where the length is the same."""
+    return stored if written.rstrip(b"\0") == stored.rstrip(b"\0") else written
+
+
+def _put_contents(link: Link, contents: Contents, uuid: str | None) -> None:
+    """Change the linked item in place, or add a changed clone under ``uuid``."""
+    import copy
+
+    item = link.item
+    if uuid:
+        item = copy.deepcopy(item)
+        item.uuid = uuid
+        link.items.append(item)
+    item.data = contents.data
+    item.filename = contents.name + "\0"
+    item.filetype = FILE_TYPES[contents.format]
+    item.creator = CREATORS[contents.format]
+    write_links(link)
