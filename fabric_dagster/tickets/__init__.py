@@ -7,6 +7,14 @@ Never writes, never asks a network, never guesses what an editor's typography me
 
 from fabric_dagster.tickets.files import TicketFiles
 from fabric_dagster.tickets.issue import Issue, read_issue
-from fabric_dagster.tickets.parse import check_inputs, named_graph, parse_ticket
+from fabric_dagster.tickets.parse import check_inputs, named_graph, parse_ticket, unknown_graph
 
-__all__ = ["Issue", "TicketFiles", "check_inputs", "named_graph", "parse_ticket", "read_issue"]
+__all__ = [
+    "Issue",
+    "TicketFiles",
+    "check_inputs",
+    "named_graph",
+    "parse_ticket",
+    "read_issue",
+    "unknown_graph",
+]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fabric_dagster.documents import Source, load_yaml
@@ -34,12 +34,16 @@ _NEEDED = "put one code block into the description whose first line is 'fabric: 
 
 @dataclass
 class Fence:
-    """The one block of an issue as it was read. ``tainted`` keys stand on lines already complained of."""
+    """The one block of an issue as it was read.
+
+    ``tainted`` keys stand on lines already complained of; of ``spoiled`` ones the very spelling was.
+    """
 
     name: str
     values: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     tainted: set[str] = field(default_factory=set)
+    spoiled: set[str] = field(default_factory=set)
     faults: list[Fault] = field(default_factory=list)
 
     def where(self, key: str | None = None) -> str:
@@ -81,7 +85,7 @@ def open_fence(issue: Issue) -> Fence:
         )
     lines = block.text.split("\n")
     _characters(fence, lines)
-    _read(fence, "\n".join(cleaned(line) for line in lines))
+    _read(fence, [cleaned(line) for line in lines])
     _marker(fence)
     return fence
 
@@ -120,35 +124,52 @@ def _characters(fence: Fence, lines: list[str]) -> None:
     """One fault for each kind of bad character on each line, and for quotes around a value."""
     for number, line in enumerate(lines, 1):
         where = f"{fence.name}:{number}"
-        pair = _PAIR.fullmatch(cleaned(line).strip())
-        key = f"key {pair[1]!r}: " if pair else ""
-        shown = line.partition(":")[2].strip(" ") if pair else line
+        key, value = _pair(cleaned(line))
+        named = f"key {key!r}: " if key else ""
+        shown = line.partition(":")[2].strip(" ") if key else line
         for index, code, mend in refused(line):
             if line.index(line[index]) == index:
-                what = f"{key}{title_of(line[index])} stands at column {index + 1}"
+                what = f"{named}{title_of(line[index])} stands at column {index + 1}"
                 fence.faults.append(Fault(code, what, where, mend, shown))
-        for part in (pair[1], pair[2] or "") if pair else ():
+            if index < line.find(":"):
+                fence.spoiled.add(key)
+        for part in (key, value):
             if quote := quoted(part):
-                what = f"{key}typographic quotes, {title_of(quote)}, stand around it"
+                what = f"{named}typographic quotes, {title_of(quote)}, stand around it"
                 mend = "remove them, or type straight quotes"
                 fence.faults.append(Fault("ticket.typographic_quotes", what, where, mend, part))
+        if quoted(key):
+            fence.spoiled.add(key)
 
 
-def _read(fence: Fence, text: str) -> None:
+def _pair(line: str) -> tuple[str, str]:
+    """Key and value of a cleaned ``key: value`` line; both empty where it is none."""
+    pair = _PAIR.fullmatch(line.strip())
+    return (pair[1], pair[2] or "") if pair else ("", "")
+
+
+def _read(fence: Fence, lines: list[str]) -> None:
     """Read the mapping; where YAML refuses, go on line by line to find what else is wrong."""
     bad_lines = {_line_of(fault) for fault in fence.faults}
     try:
-        source = _mapping(text, fence.name)
+        source = _mapping("\n".join(lines), fence.name)
         fence.values = source.value
         fence.lines = {str(path[0]): line for path, line in source.lines.items() if len(path) == 1}
     except InvalidDocument as fault:
-        fence.faults.extend(fault.faults)
+        fence.faults.extend(_named(found, lines) for found in fault.faults)
         bad_lines |= {_line_of(found) for found in fault.faults}
-        _read_lines(fence, text)
+        _read_lines(fence, lines)
     for key, line in fence.lines.items():
         last = min((other - 1 for other in fence.lines.values() if other > line), default=line)
         if bad_lines & set(range(line, last + 1)):
             fence.tainted.add(key)
+
+
+def _named(fault: Fault, lines: list[str]) -> Fault:
+    """A fault of YAML's with the key and value of its line."""
+    line = _line_of(fault)
+    key, value = _pair(lines[line - 1]) if 0 < line <= len(lines) else ("", "")
+    return replace(fault, what=f"key {key!r}: {fault.what}", value=value) if key else fault
 
 
 def _mapping(text: str, name: str) -> Source:
@@ -160,8 +181,8 @@ def _mapping(text: str, name: str) -> Source:
     return source
 
 
-def _read_lines(fence: Fence, text: str) -> None:
-    for number, line in enumerate(textwrap.dedent(text).split("\n"), 1):
+def _read_lines(fence: Fence, lines: list[str]) -> None:
+    for number, line in enumerate(textwrap.dedent("\n".join(lines)).split("\n"), 1):
         pair = _PAIR.fullmatch(line)
         if pair is None or pair[1] in fence.values:
             continue

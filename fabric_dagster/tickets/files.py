@@ -51,6 +51,13 @@ class TicketFiles:
     attachments: Path
     roots: tuple[Path, ...] = ()
 
+    def check_spelling(self, value: str) -> None:
+        """Raise what ``resolve`` would raise for the words of ``value`` alone, without looking at a file."""
+        if value.startswith(ATTACHMENT):
+            _plain_name(value)
+        elif self._split(value)[0] is None and not self.roots:
+            raise _no_root()
+
     def resolve(self, value: str) -> Path:
         """The regular file that ``value`` names, with links resolved. Raises ``InvalidDocument``.
 
@@ -59,9 +66,7 @@ class TicketFiles:
         ``ticket.file_ambiguous``.
         """
         if value.startswith(ATTACHMENT):
-            name = value.removeprefix(ATTACHMENT)
-            _refuse_separators(name)
-            _refuse_unsafe((name,))
+            name = _plain_name(value)
             if self.attachments.is_symlink():
                 raise _refuse(
                     "link_leaves_root", "the issue's attachment folder is a link", "use a real folder"
@@ -113,14 +118,19 @@ class TicketFiles:
             return found[0]
         if missing is not None:
             raise missing
-        raise _refuse(
-            "outside_roots",
-            "the path is under no input root: none is configured",
-            f"attach the picture to the issue and write {ATTACHMENT}NAME",
-        )
+        raise _no_root()
 
 
-def _refuse_separators(name: str) -> None:
+def _no_root() -> InvalidDocument:
+    return _refuse(
+        "outside_roots",
+        "the path is under no input root: none is configured",
+        f"attach the picture to the issue and write {ATTACHMENT}NAME",
+    )
+
+
+def _plain_name(value: str) -> str:
+    name = value.removeprefix(ATTACHMENT)
     if "/" in name or "\\" in name:
         climbs = ".." in name.replace("\\", "/").split("/")
         raise _refuse(
@@ -128,6 +138,8 @@ def _refuse_separators(name: str) -> None:
             "an attachment is named by its plain name, without folders",
             f"write {ATTACHMENT}NAME",
         )
+    _refuse_unsafe((name,))
+    return name
 
 
 def _refuse_unsafe(parts: tuple[str, ...]) -> None:

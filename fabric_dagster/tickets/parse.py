@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fabric_dagster.contracts.skill_graph import SkillGraph
 from fabric_dagster.contracts.ticket import Ticket, TicketFile
 from fabric_dagster.digests import digest_bytes
-from fabric_dagster.errors import Fault, InvalidDocument
+from fabric_dagster.errors import FabricError, Fault, InvalidDocument
 from fabric_dagster.tickets.fence import MARKER, MAX_FAULTS, Fence, open_fence
 from fabric_dagster.tickets.inputs import complaints, key_faults
 from fabric_dagster.tickets.pictures import prove_whole, recognise
@@ -32,6 +32,15 @@ def named_graph(issue: Issue) -> str:
     return fence.reference
 
 
+def unknown_graph(issue: Issue, fault: InvalidDocument) -> FabricError:
+    """What a ticket is refused with when no pack knows its graph: ``fault``'s words, at the block's line."""
+    fence = open_fence(issue)
+    unknown = Fault(
+        "ticket.unknown_graph", fault.faults[0].what, fence.where(), fault.faults[0].mend, fence.reference
+    )
+    return InvalidDocument.of(_ordered([*fence.faults, unknown]))
+
+
 def parse_ticket(
     issue: Issue,
     graph: SkillGraph,
@@ -49,7 +58,9 @@ def parse_ticket(
         what, mend = f"the block is for another graph than {graph.reference}", "file it for its own workflow"
         faults.append(Fault("ticket.other_graph", what, fence.where(), mend, fence.reference))
     given = {key: value for key, value in fence.values.items() if key != MARKER}
-    faults += [f for f in key_faults(given, graph.inputs, fence.where) if not _repeats(f, fence)]
+    meant = {_spelling(key): value for key, value in given.items() if key in fence.spoiled}
+    known = {key: value for key, value in given.items() if key not in fence.spoiled}
+    faults += key_faults({**meant, **known}, graph.inputs, fence.where)
     sound = {key: value for key, value in given.items() if key not in fence.tainted}
     inputs, found, more = check_inputs(sound, graph, pack, files, served, fence)
     faults += more
@@ -69,11 +80,16 @@ def check_inputs(
     values: Mapping[str, Any],
     graph: SkillGraph,
     pack: ExpertPack,
-    files: TicketFiles | None,
+    files: TicketFiles,
     served: frozenset[str] | None,
     fence: Fence | None = None,
+    *,
+    look: bool = True,
 ) -> tuple[dict[str, str], dict[str, TicketFile], list[Fault]]:
-    """Type the known keys among ``values``: (inputs, files, faults). ``files=None`` looks at no file."""
+    """Type the known keys among ``values``: (inputs, files, faults).
+
+    With ``look=False`` paths are only checked for how they are spelled, and no file is opened.
+    """
     inputs: dict[str, str] = {}
     found: dict[str, TicketFile] = {}
     faults: list[Fault] = []
@@ -92,9 +108,11 @@ def check_inputs(
         if wrong:
             continue
         inputs[key] = value if rule.type == "picture" else unicodedata.normalize("NFC", value)
-        if rule.type == "picture" and files is not None:
+        if rule.type == "picture":
             try:
-                found[key] = read_picture(value, pack, files)
+                files.check_spelling(value)
+                if look:
+                    found[key] = read_picture(value, pack, files)
             except InvalidDocument as fault:
                 faults += [
                     Fault(f.code, f"key {key!r}: {f.what}", where(key), f.mend, value) for f in fault.faults
@@ -146,11 +164,9 @@ def _too_large(what: str) -> InvalidDocument:
     return InvalidDocument("ticket.file_too_large", what, mend="deliver the art smaller")
 
 
-def _repeats(fault: Fault, fence: Fence) -> bool:
-    """Whether an unknown key is only the shape of a line that was already complained of."""
-    return fault.code == "ticket.unknown_key" and any(
-        fault.where == fence.where(key) and fault.what.endswith(repr(key)) for key in fence.tainted
-    )
+def _spelling(key: str) -> str:
+    """A spoiled key without what spoiled it."""
+    return "".join(c for c in key if c.isascii() and (c.isalnum() or c == "_"))
 
 
 def _ordered(faults: list[Fault]) -> list[Fault]:
