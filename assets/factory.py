@@ -14,7 +14,7 @@ import dagster as dg
 from assets.names import check_name, node_key, tickets
 from assets.office import KEY
 from assets.specs import node_spec
-from assets.steps import Results, check_step, partition_step
+from assets.steps import check_step, partition_step
 from fabric_dagster.graphs.compiled import CompiledGraph, CompiledPartition
 from fabric_dagster.intelligence.packs import LoadedPack
 
@@ -62,7 +62,7 @@ def _partition(
         pool=f"{part.application}__default" if fenced else None,
         description=part.objective,
     )
-    def step(context: dg.AssetExecutionContext) -> Results:
+    def step(context: dg.AssetExecutionContext):  # type: ignore[no-untyped-def]  # noqa: ANN202 - Dagster would count a tuple's members
         return partition_step(context, graph, part)
 
     return step
@@ -74,7 +74,7 @@ def _checks(
     @dg.multi_asset_check(
         name=f"{graph.workflow}__{side}__checks", specs=specs, required_resource_keys={KEY}, pool=pool
     )
-    def judge(context: dg.AssetCheckExecutionContext) -> list[dg.AssetCheckResult]:
-        return check_step(context, graph, side)
+    def judge(context: dg.AssetCheckExecutionContext):  # type: ignore[no-untyped-def]  # noqa: ANN202 - as above
+        return tuple(check_step(context, graph, side))
 
     return judge

@@ -49,7 +49,9 @@ def partition_step(
     return tuple(results)
 
 
-def _result(graph: CompiledGraph, node: str, version: str, shown: metadata.Metadata) -> dg.MaterializeResult[None]:
+def _result(
+    graph: CompiledGraph, node: str, version: str, shown: metadata.Metadata
+) -> dg.MaterializeResult[None]:
     return dg.MaterializeResult(
         asset_key=node_key(graph, node), data_version=dg.DataVersion(version), metadata=shown
     )
