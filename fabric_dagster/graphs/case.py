@@ -26,7 +26,8 @@ SEAL = "fabric.seal_handoff@1"
 class Case:
     """A graph under validation. Derived parts hold for faulty graphs too, as far as they have meaning.
 
-    ``capabilities`` holds the bound capability of each node that binds a registered one, by node id.
+    Where an id stands twice, it means the first node that has it. ``capabilities`` holds, by node id, the
+    capability of each node that binds a registered one.
     """
 
     def __init__(self, graph: SkillGraph, source: Source, registry: Mapping[str, Capability]) -> None:
@@ -43,6 +44,12 @@ class Case:
             for name, node in self.nodes.items()
             if node.capability in registry
         }
+        #: every node that binds a registered capability, those with a taken id too: place, node, capability.
+        self.bound: list[tuple[int, Node, Capability]] = [
+            (place, node, registry[node.capability])
+            for place, node in enumerate(graph.nodes)
+            if node.capability in registry
+        ]
         #: node id → the nodes right above it, without those that do not exist.
         self.parents: dict[str, tuple[str, ...]] = {
             name: tuple(dict.fromkeys(need for need in node.needs if need in self.nodes))

@@ -69,7 +69,7 @@ def _dotted(text: str) -> Version:
 
 def parse_range(text: str) -> VersionRange:
     """Read a range. Raises ``ValueError`` saying what is wrong with it."""
-    pieces = [piece.strip() for piece in text.split(",")]
+    pieces = [piece.strip(" ") for piece in text.split(",")]
     if len(pieces) > MAX_COMPARATORS:
         msg = f"more than {MAX_COMPARATORS} comparators"
         raise ValueError(msg)

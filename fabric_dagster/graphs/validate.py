@@ -9,7 +9,7 @@ from fabric_dagster.graphs.case import Case
 from fabric_dagster.graphs.rules import closure, structure, surface, values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from fabric_dagster.capabilities.base import Capability
     from fabric_dagster.errors import Fault
@@ -24,6 +24,11 @@ def validate_graph(gs: GraphSource, capabilities: Mapping[str, Capability]) -> l
     """Every fault of ``gs`` against the registered ``capabilities``, in the order of its lines."""
     case = Case(gs.graph, gs.source, capabilities)
     faults = [fault for rule in RULES for fault in rule(case)]
+    return in_lines(faults)
+
+
+def in_lines(faults: Iterable[Fault]) -> list[Fault]:
+    """``faults`` of one document in the order of its lines."""
     return sorted(faults, key=lambda fault: (_line(fault), fault.code, fault.value or ""))
 
 

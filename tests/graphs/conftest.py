@@ -132,7 +132,13 @@ def offer_bytes() -> bytes:
     return PACK_GRAPH.read_bytes()
 
 
+@pytest.fixture(scope="session")
+def good_bytes() -> bytes:
+    """A small valid graph of one Photoshop and one Unity partition."""
+    return (HERE / "good.yaml").read_bytes()
+
+
 @pytest.fixture
-def offer(offer_bytes: bytes) -> GraphSource:
+def good(good_bytes: bytes) -> GraphSource:
     """The same, parsed."""
-    return parse_graph(offer_bytes, PACK_GRAPH.name)
+    return parse_graph(good_bytes, "good.yaml")

@@ -144,24 +144,20 @@ def _tables(compiled: CompiledGraph) -> None:
     ranges = ", ".join(f"{name} {text}" for name, text in sorted(graph.compatibility.items()))
     console.print(f"for {escape(ranges)}\n")
 
-    nodes = Table("partition", "node", box=None, header_style="bold")
-    nodes.add_column("capability", no_wrap=True)
-    nodes.add_column("needs")
-    nodes.add_column("outputs")
+    nodes = Table("partition", "node", "capability", box=None, pad_edge=False, header_style="bold")
+    nodes.add_column("needs", overflow="fold")
+    for column in nodes.columns[:3]:
+        column.no_wrap = True
     for part in compiled.partitions:
         for place, name in enumerate(part.nodes):
             node = compiled.nodes[name]
-            row = (
-                "" if place else part.id,
-                name,
-                node.capability,
-                ", ".join(node.needs),
-                ", ".join(node.outputs),
-            )
+            row = ("" if place else part.id, name, node.capability, ", ".join(node.needs))
             nodes.add_row(*map(escape, row))
     console.print(nodes)
 
-    checks = Table("partition", "validator", "after", "blocking", box=None, header_style="bold")
+    checks = Table(
+        "partition", "validator", "after", "blocking", box=None, pad_edge=False, header_style="bold"
+    )
     for part in compiled.partitions:
         for place, item in enumerate(compiled.validators[part.id]):
             blocking = "yes" if item.blocking else "no"
@@ -170,7 +166,7 @@ def _tables(compiled: CompiledGraph) -> None:
     console.print(checks)
 
     if compiled.recovery:
-        edges = Table("on failure", "at", "resume", "attempts", box=None, header_style="bold")
+        edges = Table("on failure", "at", "resume", "attempts", box=None, pad_edge=False, header_style="bold")
         for edge in compiled.recovery:
             edges.add_row(escape(edge.on), edge.at, edge.resume, str(edge.attempts))
         console.print("")

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def effects(case: Case) -> Iterator[Fault]:
     """The graph's effects are exactly the union of its nodes' effects."""
     causes: dict[str, list[str]] = {}
-    for name, bound in case.capabilities.items():
+    for _, node, bound in case.bound:
         for effect in bound.effects:
-            causes.setdefault(effect, []).append(name)
+            causes.setdefault(effect, []).append(node.id)
     seen: set[str] = set()
     for place, effect in enumerate(case.graph.effects):
         path = ("effects", place)

@@ -95,14 +95,19 @@ def ends(case: Case) -> Iterator[Fault]:
                 listed(found) if found else None,
             )
     if len(briefs) == 1:
-        for name in case.nodes:
-            if name != briefs[0] and briefs[0] not in case.ancestors[name]:
+        for name, above in case.parents.items():
+            if name != briefs[0] and not above and not case.nodes[name].needs:
                 yield case.fault(
                     case.at(name),
                     "before_brief",
-                    f"{name} does not come after the ticket's source facts",
+                    f"{name} needs nothing, and so does not come after the ticket's source facts",
                     f"let it need {briefs[0]}, or something below it",
                     name,
+                )
+            elif name == briefs[0] and above:
+                mend = "remove its needs"
+                yield case.fault(
+                    case.at(name, "needs"), "brief_not_first", f"{name} must come first", mend, listed(above)
                 )
     if len(verdicts) == 1:
         above = case.ancestors[verdicts[0]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from fabric_dagster.capabilities.base import ASSIGNABLE, Capability, assignable
-from fabric_dagster.graphs.case import SEAL, Case, listed
+from fabric_dagster.graphs.case import SEAL, Case, Path, listed
 from fabric_dagster.graphs.partitions import CONTROL
 from fabric_dagster.graphs.refs import INPUT, BadRef, Ref, find_refs
 
@@ -71,12 +71,12 @@ def _types(case: Case) -> frozenset[str]:
 
 def arguments(case: Case) -> Iterator[Fault]:
     """Literals fit the capability's argument model; nothing is missing, nothing unknown."""
-    for name, bound in case.capabilities.items():
-        yield from _literals(case, name, bound)
+    for place, node, bound in case.bound:
+        yield from _literals(case, place, node, bound)
 
 
-def _literals(case: Case, name: str, bound: Capability) -> Iterator[Fault]:
-    node = case.nodes[name]
+def _literals(case: Case, index: int, node: Node, bound: Capability) -> Iterator[Fault]:
+    name, args = node.id, ("nodes", index, "args")
     fed = {key for key, value in node.args.items() if next(find_refs(value), None) is not None}
     try:
         bound.arguments.model_validate({key: value for key, value in node.args.items() if key not in fed})
@@ -87,14 +87,13 @@ def _literals(case: Case, name: str, bound: Capability) -> Iterator[Fault]:
     known = bound.arguments.kinds()
     for problem in problems:
         kind, place = problem["type"], problem["loc"]
-        path = case.at(name, "args", *place)
+        path = (*args, *place)
         shown = ".".join(map(str, place)) or "the arguments"
-        if kind == "missing" and place[0] in fed:
-            continue
+        if (kind == "missing" and place[0] in fed) or (fed and not place):
+            continue  # what is fed is not there yet; nor can the model as a whole be judged without it
         if kind == "missing":
-            yield case.fault(
-                path, "missing_argument", f"{name}: the argument {shown!r} of {bound.id} is missing", "add it"
-            )
+            what = f"{name}: the argument {shown!r} of {bound.id} is missing"
+            yield case.fault(path, "missing_argument", what, "add it")
         elif kind == "extra_forbidden":
             yield _unknown(case, name, bound, shown, path)
         else:
@@ -102,14 +101,13 @@ def _literals(case: Case, name: str, bound: Capability) -> Iterator[Fault]:
             value = None if isinstance(found, dict | list) else str(found)
             yield case.fault(path, "bad_argument", f"{name}: {shown}: {problem['msg']}", "", value)
     for key in sorted(fed - known.keys()):
-        yield _unknown(case, name, bound, key, case.at(name, "args", key))
+        yield _unknown(case, name, bound, key, (*args, key))
 
 
-def _unknown(case: Case, name: str, bound: Capability, shown: str, path: tuple[str | int, ...]) -> Fault:
+def _unknown(case: Case, name: str, bound: Capability, shown: str, path: Path) -> Fault:
     takes = listed(bound.arguments.kinds())
-    return case.fault(
-        path, "unknown_argument", f"{name}: {bound.id} has no such argument", f"it takes: {takes}", shown
-    )
+    what = f"{name}: {bound.id} has no such argument"
+    return case.fault(path, "unknown_argument", what, f"it takes: {takes}", shown)
 
 
 def references(case: Case) -> Iterator[Fault]:
@@ -125,7 +123,7 @@ def references(case: Case) -> Iterator[Fault]:
             yield from _source(case, node, ref, path)
 
 
-def _source(case: Case, node: Node, ref: Ref, path: tuple[str | int, ...]) -> Iterator[Fault]:
+def _source(case: Case, node: Node, ref: Ref, path: Path) -> Iterator[Fault]:
     bound = case.capabilities.get(node.id)
     if ref.source == INPUT:
         given = case.graph.inputs.get(ref.name)
@@ -200,12 +198,12 @@ def _needed(bound: Capability, ref: Ref) -> bool:
     )
 
 
-def _fits(case: Case, node: Node, ref: Ref, kind: str, path: tuple[str | int, ...]) -> Iterator[Fault]:
+def _fits(case: Case, node: Node, ref: Ref, kind: str, path: Path) -> Iterator[Fault]:
     bound = case.capabilities.get(node.id)
     takes = bound.arguments.kinds().get(str(ref.path[0])) if bound else None
     if bound is None or takes is None:
         return
-    if any(isinstance(step, str) for step in ref.path[1:]):
+    if takes != "literal" and any(isinstance(step, str) for step in ref.path[1:]):
         takes = NESTED
     if not assignable(kind, takes):
         place = ".".join(map(str, ref.path))
@@ -219,10 +217,12 @@ def _fits(case: Case, node: Node, ref: Ref, kind: str, path: tuple[str | int, ..
         )
 
 
-def _crosses(case: Case, node: Node, ref: Ref, kind: str, path: tuple[str | int, ...]) -> Iterator[Fault]:
+def _crosses(case: Case, node: Node, ref: Ref, kind: str, path: Path) -> Iterator[Fault]:
     """An application's artifact leaves its application only through the seal."""
     origin, target = case.applications[ref.source], case.applications[node.id]
-    if origin in {CONTROL, target} or node.capability == SEAL or not assignable(kind, ARTIFACT):
+    if node.id not in case.capabilities or node.capability == SEAL:
+        return
+    if origin in {CONTROL, target} or not assignable(kind, ARTIFACT):
         return
     yield case.fault(
         path,
