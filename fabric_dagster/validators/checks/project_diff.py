@@ -1,0 +1,123 @@
+"""Whether nothing changed in the project that the ticket did not ask for.
+
+Compares the whole tree with the manifest taken before the run, and the offer property by property. Only this
+sees a change elsewhere, a file more or less, another property of the offer, or bytes that were reformatted.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from fabric_dagster.validators.base import Outcome, Unjudgeable, Validator
+from fabric_dagster.validators.kernels.derive import ProjectNames, project_tree
+from resources.unity.text import TextFault, UnityFile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fabric_dagster.validators.kernels.project import Tree
+    from fabric_dagster.validators.view import EvidenceView
+
+LONGEST_DIFF = 12
+
+
+class ProjectDiff(ProjectNames):
+    """``properties``: what of the asset's document may change."""
+
+    properties: tuple[str, ...] = ("icon", "displayName")
+    document: str = "11400000"
+
+
+def judge(view: EvidenceView, params: ProjectDiff) -> Outcome:
+    """List every difference of the tree; allow the decided ones."""
+    outcome = Outcome()
+    tree, before = project_tree(view), view.manifest
+    destination, asset = str(view.decided(params.destination)), str(view.decided(params.asset))
+    allowed = {destination, f"{destination}.meta", asset} | _new_folders(before, destination)
+    differing = 0
+    for path in sorted(before.keys() | tree.files.keys()):
+        was, now = before.get(path), tree.files.get(path)
+        if was == now:
+            continue
+        differing += 1
+        what = "is new" if was is None else "is gone" if now is None else "changed"
+        if path not in allowed:
+            outcome.must(holds=False, expected="as before the run", found=f"it {what}", where=path)
+        elif now is None:
+            outcome.must(holds=False, expected="there", found="it is gone", where=path)
+    _folders(outcome, tree, destination)
+    outcome.must(asset in tree.files and asset in before, "an asset that existed", "none", asset)
+    if asset in tree.files and asset in before and before[asset] != tree.files[asset]:
+        _properties(outcome, view, tree, asset, params)
+    outcome.must(
+        holds=True, expected="only decided files differ", found=f"{differing} differ", where="project"
+    )
+    outcome.figures.update(files=str(len(tree.files)), differing=str(differing))
+    return outcome
+
+
+def _new_folders(before: Mapping[str, str], destination: str) -> set[str]:
+    """The metas of folders on the way to the destination that the run had to make."""
+    parts = destination.split("/")[:-1]
+    metas = {"/".join(parts[:depth]) + ".meta" for depth in range(2, len(parts) + 1)}
+    return metas - before.keys()
+
+
+def _folders(outcome: Outcome, tree: Tree, destination: str) -> None:
+    """Every folder on the way has its ``.meta``."""
+    parts = destination.split("/")[:-1]
+    for depth in range(2, len(parts) + 1):
+        meta = "/".join(parts[:depth]) + ".meta"
+        outcome.must(
+            meta in tree.files, "a .meta for the folder", "none" if meta not in tree.files else "one", meta
+        )
+
+
+def _properties(outcome: Outcome, view: EvidenceView, tree: Tree, asset: str, params: ProjectDiff) -> None:
+    """With the allowed values put back, the asset's bytes are what they were."""
+    was = view.before(asset)
+    if was is None:
+        raise Unjudgeable("the asset's bytes before the run", "none", asset)
+    now = tree.unity(asset)
+    old, kept = _without(was.data, params, asset), _without(now.data, params, asset)
+    if old == kept:
+        names = ", ".join(params.properties)
+        outcome.must(holds=True, expected=f"only {names} differ", found="so", where=asset)
+        return
+    lines = [
+        line
+        for line in difflib.unified_diff(_lines(old), _lines(kept), lineterm="", n=0)
+        if not line.startswith(("---", "+++", "@@"))
+    ]
+    shown = " | ".join(lines[:LONGEST_DIFF]) or "line ends or a byte order mark"
+    outcome.must(
+        holds=False, expected=f"only {', '.join(params.properties)} differ", found=shown, where=asset
+    )
+
+
+def _without(data: bytes, params: ProjectDiff, where: str) -> bytes:
+    """The file with the values of the allowed properties cut out."""
+    try:
+        file = UnityFile(data)
+        cuts = []
+        for name in params.properties:
+            node = file.find(params.document, name).node
+            cuts.append((node.start, node.end))
+    except TextFault as fault:
+        raise Unjudgeable("the properties that may change", f"{fault.what} [{fault.code}]", where) from fault
+    for start, end in sorted(cuts, reverse=True):
+        data = data[:start] + data[end:]
+    return data
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.decode("utf-8", "replace").splitlines()
+
+
+VALIDATOR = Validator(
+    id="project_diff@1",
+    summary="Nothing of the project differs but the picture, its .meta and the decided properties.",
+    params=ProjectDiff,
+    judge=judge,
+)
