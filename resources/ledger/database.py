@@ -117,10 +117,11 @@ def explained(where: str) -> Iterator[None]:
             where=where,
             mend="look for a process that holds it, a full disk or missing permissions",
         ) from fault
-    except DatabaseError as fault:
+    except (DatabaseError, sqlite3.Error, UnicodeDecodeError) as fault:
+        # The driver itself stumbles over damaged text, too.
         raise CheckFailed(
             "spine.broken",
-            f"the ledger's file is damaged: {fault.orig}",
+            f"the ledger's file is damaged: {getattr(fault, 'orig', fault)}",
             where=where,
             mend="stop using it and restore it from a backup",
         ) from fault

@@ -1,0 +1,197 @@
+"""The event store's contract: positions, versions, keys, isolation, refusals."""
+
+import sqlite3
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fabric_dagster.errors import CheckFailed, Conflict, InvalidDocument, Refused, UsageFault
+from fabric_dagster.spine.ports import NewEvent
+from resources.keys import signer_of
+from resources.ledger.store import SqlEventStore
+
+
+def noted(stream, number=0, key=None):
+    """A small event."""
+    return NewEvent(stream, "test.noted", {"number": number}, key)
+
+
+def test_positions_are_contiguous_and_versions_count_per_stream(store, runtime):
+    """Single and batch appends share one count of positions; each stream has its own versions."""
+    store.append([noted("a"), noted("b"), noted("a")], signer=runtime)
+    store.append([noted("b")], signer=runtime)
+    found = [(event.position, event.stream, event.version) for event in store.read()]
+    assert found == [(1, "a", 1), (2, "b", 1), (3, "a", 2), (4, "b", 2)]
+
+
+def test_each_event_holds_its_predecessors_digest(filled):
+    """The head's digest stands for the whole log."""
+    events = list(filled.read())
+    assert [event.previous for event in events] == ["", *(event.digest for event in events[:-1])]
+    assert filled.head() == (10, events[-1].digest)
+
+
+def test_an_empty_log_has_no_head(store):
+    """Position 0 and no digest; sound, since nothing is wrong."""
+    assert store.head() == (0, "")
+    assert list(store.read()) == []
+    report = store.verify()
+    assert (report.sound, report.events, report.head) == (True, 0, "")
+
+
+def test_an_empty_append_is_refused(store, runtime):
+    """Appending nothing is somebody's mistake."""
+    with pytest.raises(InvalidDocument) as caught:
+        store.append([], signer=runtime)
+    assert caught.value.code == "spine.empty"
+
+
+def test_a_used_key_returns_the_event_that_used_it(store, runtime):
+    """The same act twice is one event, also within a batch and among new ones."""
+    (first,) = store.append([noted("a", 1, "k")], signer=runtime)
+    again = store.append([noted("a", 1, "k"), noted("a", 2, "m"), noted("a", 2, "m")], signer=runtime)
+    assert again[0] == first
+    assert again[1] == again[2]
+    assert store.head()[0] == 2
+    assert store.by_key("k") == first
+    assert store.by_key("unused") is None
+
+
+@pytest.mark.parametrize(
+    "other", [noted("a", 9, "k"), noted("b", 1, "k"), NewEvent("a", "test.other", {"number": 1}, "k")]
+)
+def test_a_used_key_for_another_act_is_refused(store, runtime, other):
+    """Another body, stream or type under a used key: nothing of the batch is appended."""
+    store.append([noted("a", 1, "k")], signer=runtime)
+    with pytest.raises(Conflict) as caught:
+        store.append([noted("c"), other], signer=runtime)
+    assert caught.value.code == "spine.key_reused"
+    assert store.head()[0] == 1
+
+
+def test_a_stale_expected_version_is_refused_and_appends_nothing(store, runtime):
+    """Expected versions are compared inside the lock; 0 means that the stream does not exist."""
+    store.append([noted("a")], signer=runtime, expected={"a": 0})
+    with pytest.raises(Conflict) as caught:
+        store.append([noted("b"), noted("a")], signer=runtime, expected={"a": 0})
+    assert caught.value.code == "spine.conflict"
+    assert store.head()[0] == 1
+    store.append([noted("b")], signer=runtime, expected={"a": 1, "b": 0})
+
+
+def test_a_retried_append_with_an_expected_version_is_the_earlier_one(store, runtime):
+    """After a lost acknowledgement the same call answers with what it did."""
+    first = store.append([noted("a", 1, "k")], signer=runtime, expected={"a": 0})
+    assert store.append([noted("a", 1, "k")], signer=runtime, expected={"a": 0}) == first
+
+
+def test_a_signer_that_is_not_pinned_is_refused(store):
+    """Only identities of the trust root append, each with its own key."""
+    for identity in ("runtime", "nobody"):
+        stranger = signer_of(identity, Ed25519PrivateKey.generate())
+        with pytest.raises(Refused) as caught:
+            store.append([noted("a")], signer=stranger)
+        assert caught.value.code == "spine.unknown_signer"
+    assert store.head()[0] == 0
+
+
+def test_workspaces_and_branches_never_see_each_other(open_store, runtime):
+    """Same streams and keys in three logs of one database: three logs."""
+    stores = [open_store("one"), open_store("two"), open_store("one", "trial")]
+    for number, store in enumerate(stores):
+        store.append([noted("a", number, "k"), noted("a", number)], signer=runtime)
+    for number, store in enumerate(stores):
+        assert [event.body["number"] for event in store.read()] == [number, number]
+        assert store.by_key("k").body["number"] == number
+        assert store.head()[0] == 2
+        assert store.verify().events == 2
+        assert store.verify().sound
+
+
+@pytest.mark.parametrize(
+    ("workspace", "branch"), [("", "main"), ("a/b", "main"), ("default", "../x"), ("A", "main")]
+)
+def test_names_that_could_be_paths_are_refused(open_store, workspace, branch):
+    """They name a checkpoint file too."""
+    with pytest.raises(UsageFault) as caught:
+        open_store(workspace, branch)
+    assert caught.value.code == "spine.bad_name"
+
+
+@pytest.mark.parametrize("url", ["postgresql://x/y", "sqlite://", "sqlite:///:memory:", "nonsense"])
+def test_a_database_that_cannot_keep_it_is_refused(trust, url):
+    """The ledger lives in a SQLite file for now, never in memory."""
+    with pytest.raises(UsageFault) as caught:
+        SqlEventStore(url, "default", trust)
+    assert caught.value.code == "spine.bad_url"
+
+
+def test_reading_selects_by_stream_type_position_and_limit(filled, runtime):
+    """All filters together, in order."""
+    filled.append([NewEvent("run:0", "run.closed", {})], signer=runtime)
+    assert [e.position for e in filled.read("run:0")] == [1, 3, 5, 7, 9, 11]
+    assert [e.position for e in filled.read(types=["run.closed"])] == [11]
+    assert [e.position for e in filled.read("run:1", after=4, limit=2)] == [6, 8]
+    assert list(filled.read(types=[])) == []
+    assert list(filled.read(limit=0)) == []
+
+
+def test_a_long_log_is_read_in_pages_without_loss(store, runtime):
+    """More events than a page, whole and limited."""
+    store.append([noted("a", number) for number in range(1201)], signer=runtime)
+    assert [e.position for e in store.read()] == list(range(1, 1202))
+    assert [e.position for e in store.read(limit=1001)] == list(range(1, 1002))
+
+
+def test_verify_since_proves_only_what_is_later(filled):
+    """It begins with what stands at that position."""
+    report = filled.verify(since=4)
+    assert (report.sound, report.events) == (True, 6)
+    assert not filled.verify(since=99).sound
+
+
+@given(
+    batches=st.lists(
+        st.lists(
+            st.tuples(st.sampled_from("abc"), st.none() | st.sampled_from("xyz")), min_size=1, max_size=4
+        ),
+        max_size=8,
+    )
+)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_sequence_of_appends_is_one_sound_chain(batches, tmp_path_factory, open_store, runtime):
+    """Whatever is appended, with or without keys: contiguous, counted, keys once, sound."""
+    store = open_store(folder=tmp_path_factory.mktemp("log"))
+    used = {}
+    count = 0
+    for batch in batches:
+        events = [noted(stream if key is None else "k", 0, key) for stream, key in batch]
+        stored = store.append(events, signer=runtime)
+        for (_, key), event in zip(batch, stored, strict=True):
+            if key is None or key not in used:
+                count += 1
+                assert event.position == count
+            if key is not None:
+                assert used.setdefault(key, event.position) == event.position
+    assert store.head()[0] == count
+    assert store.verify().sound
+
+
+@pytest.mark.usefixtures("filled")
+def test_the_database_refuses_updates_and_deletes(tmp_path):
+    """Our own mistakes meet a wall in the database itself."""
+    raw = sqlite3.connect(tmp_path / "ledger.sqlite")
+    for statement in ("UPDATE events SET type = 'x'", "DELETE FROM events"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            raw.execute(statement)
+    raw.close()
+
+
+def test_a_file_that_is_no_database_is_named_as_damaged(tmp_path, open_store):
+    """No driver's traceback: one error that says where."""
+    (tmp_path / "ledger.sqlite").write_bytes(b"this is no database" * 100)
+    with pytest.raises(CheckFailed) as caught:
+        open_store().head()
+    assert caught.value.code == "spine.broken"
