@@ -16,13 +16,19 @@ class UnityReference(Contract):
     type: int | None = Field(default=None, ge=0, le=3)
 
 
+class PlanReference(Contract):
+    """An output of an earlier operation of the same plan, known when it is executed."""
+
+    ref: str = Field(alias="$ref", pattern=r"^[a-z][a-z0-9_]{0,62}\.[a-z][a-z0-9_]{0,62}$")
+
+
 class SetProperty(Arguments):
     """``document`` is the fileID as text (``"0"``: a ``.meta``); ``path`` as Unity writes property paths."""
 
     asset: str = feed("unity_path", pattern=r"^(Assets|Packages|ProjectSettings)/.+$", max_length=240)
     document: str = Field(pattern=r"^-?[0-9]{1,20}$")
     path: str = Field(min_length=1, max_length=1024)
-    value: bool | int | str | UnityReference = feed("property_value")
+    value: bool | int | str | UnityReference | PlanReference = feed("property_value")
 
 
 CAPABILITY = Capability(

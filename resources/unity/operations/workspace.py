@@ -1,0 +1,206 @@
+"""The project with staged changes laid over it. Reading sees both, writing only the stage.
+
+Rules kept here: a path is proven to lie under the project, to cross no link and to clash with no other
+spelling before anything is read or written; the digest of what stood there is taken when it is first read, so
+that the commit's comparison is with exactly what the operation saw.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from fabric_dagster.digests import digest_bytes
+from fabric_dagster.errors import Fault, OperationFailed
+from fabric_dagster.supervisor.ports import FileChange
+from resources.files.diff import unified
+from resources.files.paths import case_clashes, folded, under, unsafe
+from resources.unity.index import ProjectIndex, index_project
+from resources.unity.project import Project, ignored
+from resources.unity.text import TextFault, UnityFile
+
+LARGEST = 256 << 20
+#: ``TextFault`` code (its first part, or all of it) → failure code of the capability
+FAILURES = {
+    "text": "unity.asset_not_text",
+    "document": "unity.document_missing",
+    "path.ambiguous": "unity.path_ambiguous",
+    "path.duplicate_key": "unity.path_ambiguous",
+    "path": "unity.path_missing",
+    "value": "unity.value_type",
+}
+
+
+class Workspace:
+    """One plan's view of ``project``; new bytes go to ``stage``."""
+
+    def __init__(self, project: Project, stage: Path, allocations: dict[str, str] | None = None) -> None:
+        self.project = project
+        self.stage = stage
+        self.allocations = dict(allocations or {})
+        self._before: dict[str, bytes | None] = {}
+        self._staged: dict[str, bytes] = {}
+        self.warnings: list[str] = []
+
+    # -- files
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of ``path`` as the plan has left them; ``None`` where there is no file."""
+        if path in self._staged:
+            return self._staged[path]
+        if path not in self._before:
+            self._before[path] = self._load(path)
+        return self._before[path]
+
+    def write(self, path: str, data: bytes) -> None:
+        """Stage ``data`` for ``path``."""
+        self.read(path)
+        self._staged[path] = data
+
+    def exists(self, path: str) -> bool:
+        """Whether a file or folder stands at ``path``, staged or real."""
+        here = path + "/"
+        if path in self._staged or any(name.startswith(here) for name in self._staged):
+            return True
+        return under(self.project.root, path).exists()
+
+    def check_path(self, path: str) -> None:
+        """Refuse what is no plain asset path (``unity.destination_refused``, ``unity.case_clash``)."""
+        why = unsafe(path)
+        if why is None and any(ignored(part) for part in path.split("/")):
+            why = "Unity ignores a name in it"
+        if why is not None:
+            raise OperationFailed(
+                "unity.destination_refused",
+                f"the path is refused: {why}",
+                where=path,
+                mend="give a plain path under the project",
+            )
+        under(self.project.root, path)
+        clashes = [Fault("unity.case_clash", f.what, f.where, f.mend) for f in self._clashes(path)]
+        if clashes:
+            raise OperationFailed.of(clashes)
+
+    def _clashes(self, path: str) -> list[Fault]:
+        return case_clashes(self.project.root, [*self._staged, path])
+
+    def _load(self, path: str) -> bytes | None:
+        target = under(self.project.root, path)
+        try:
+            if target.stat().st_size > LARGEST:
+                raise OperationFailed(
+                    "unity.asset_not_text", f"the file is larger than {LARGEST >> 20} MiB", where=path
+                )
+            return target.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except IsADirectoryError:
+            raise OperationFailed(
+                "unity.destination_refused", "a folder stands there", where=path, mend="name a file"
+            ) from None
+
+    # -- text assets
+
+    def text(self, path: str) -> UnityFile:
+        """``path`` as a Unity text file; raises ``OperationFailed`` with the capability's codes."""
+        data = self.read(path)
+        if data is None:
+            raise self._missing(path)
+        try:
+            return UnityFile(data, one_line_maps=self.project.one_line_maps)
+        except TextFault as fault:
+            raise mapped(fault, path) from fault
+
+    def _missing(self, path: str) -> OperationFailed:
+        folder, _, name = path.rpartition("/")
+        near = [
+            other for other in self.index.guids if folded(other) == folded(path) or other.endswith("/" + name)
+        ]
+        return OperationFailed(
+            "unity.asset_missing",
+            "there is no such asset",
+            where=path,
+            mend=f"did you mean {', '.join(sorted(near)[:3])}?"
+            if near
+            else f"look in {folder or 'the project'}",
+        )
+
+    # -- identities
+
+    @cached_property
+    def index(self) -> ProjectIndex:
+        """The project's GUIDs; references are not scanned."""
+        return index_project(self.project, references=False)
+
+    def path_of(self, guid: str) -> str | None:
+        """The asset with ``guid``, staged or real."""
+        for path, data in self._staged.items():
+            if path.endswith(".meta") and f"guid: {guid}".encode() in data[:256]:
+                return path.removesuffix(".meta")
+        return self.index.resolve(guid)
+
+    def new_guid(self, path: str) -> str:
+        """The GUID that the plan allocated for ``path``; refused where an asset already has it."""
+        guid = self._allocated(f"guid:{path}")
+        other = self.path_of(guid)
+        if other is not None and other != path:
+            raise OperationFailed(
+                "unity.guid_clash", f"the allocated GUID belongs to {other}", where=path, value=guid
+            )
+        return guid
+
+    def new_sprite_id(self, path: str) -> str:
+        """The sprite id that the plan allocated for ``path``."""
+        return self._allocated(f"sprite:{path}")
+
+    def _allocated(self, name: str) -> str:
+        value = self.allocations.get(name, "")
+        if len(value) != 32 or set(value) - set("0123456789abcdef"):  # noqa: PLR2004 - 128 bits in hex
+            raise OperationFailed(
+                "unity.guid_clash",
+                "the bound plan holds no random choice of this name: the project changed since it was bound",
+                where=name,
+                mend="bind the plan again",
+            )
+        return value
+
+    # -- outcome
+
+    def flush(self) -> tuple[FileChange, ...]:
+        """Write the staged bytes into the stage folder; the changes, sorted by path."""
+        changes = []
+        for path, data in sorted(self._staged.items()):
+            before = self._before[path]
+            if before == data:
+                continue
+            target = self.stage / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+            changes.append(
+                FileChange(path, None if before is None else digest_bytes(before), digest_bytes(data))
+            )
+        return tuple(changes)
+
+    def diff(self) -> str:
+        """The exact unified diff of everything staged."""
+        return "".join(unified(path, self._before[path], self._staged[path]) for path in sorted(self._staged))
+
+    def touched(self) -> list[str]:
+        """The staged paths, sorted."""
+        return sorted(self._staged)
+
+    def original(self, path: str) -> bytes | None:
+        """What stood at a staged ``path`` before the plan."""
+        return self._before[path]
+
+
+def mapped(fault: TextFault, path: str) -> OperationFailed:
+    """A fault of the text room as the capability's failure."""
+    code = FAILURES.get(fault.code) or FAILURES.get(fault.code.partition(".")[0], "unity.asset_not_text")
+    return OperationFailed(
+        code,
+        fault.what,
+        where=f"{path}:{fault.where}" if fault.where else path,
+        mend=fault.mend,
+        value=fault.value,
+    )

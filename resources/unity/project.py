@@ -1,0 +1,172 @@
+"""A Unity project's tree: where it lies, its version, its files, and a manifest of their bytes.
+
+Rules kept here: only ``Assets``, ``Packages`` and ``ProjectSettings`` are the project; ``Library``, ``Temp``
+and ``Logs`` are the editor's. Names that Unity ignores (leading dot, trailing ``~``) are no assets. Links are
+listed and never followed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fabric_dagster.errors import Conflict, Fault, InvalidDocument
+from resources.files.paths import is_link
+
+ROOTS = ("Assets", "Packages", "ProjectSettings")
+VERSION = re.compile(r"^m_EditorVersion:\s*(\S+)", re.MULTILINE)
+ONE_LINE = re.compile(rb"^  m_SerializeInlineMappingsOnOneLine: 1\r?$", re.MULTILINE)
+TEXT_MODE = re.compile(rb"^  m_SerializationMode: ([0-9]+)\r?$", re.MULTILINE)
+FORCE_TEXT = b"2"
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project's folder; ``open_project`` proves that it is one."""
+
+    root: Path
+
+    @cached_property
+    def version(self) -> str:
+        """``m_EditorVersion``, e.g. ``2022.3.62f3``; empty where the project does not say."""
+        try:
+            text = (self.root / "ProjectSettings/ProjectVersion.txt").read_text(encoding="utf-8-sig")
+        except (FileNotFoundError, UnicodeDecodeError):
+            return ""
+        match = VERSION.search(text)
+        return match[1] if match else ""
+
+    @cached_property
+    def one_line_maps(self) -> bool:
+        """Whether new flow mappings stay on one line (always from 6000.6)."""
+        major, _, rest = self.version.partition(".")
+        minor = rest.partition(".")[0]
+        if major.isdigit() and minor.isdigit() and (int(major), int(minor)) >= (6000, 6):
+            return True
+        return ONE_LINE.search(self._settings) is not None
+
+    @property
+    def forces_text(self) -> bool:
+        """Whether Asset Serialization is Force Text (the default where the setting is absent)."""
+        match = TEXT_MODE.search(self._settings)
+        return match is None or match[1] == FORCE_TEXT
+
+    @cached_property
+    def _settings(self) -> bytes:
+        try:
+            return (self.root / "ProjectSettings/EditorSettings.asset").read_bytes()
+        except FileNotFoundError:
+            return b""
+
+    @property
+    def state(self) -> Path:
+        """Where transactions keep their journals and lock by default.
+
+        ``Library`` is the editor's own cache beside the assets: Unity never imports from it, version
+        control ignores it, it lies on the same disk, and it dies with the working copy that it belongs to.
+        """
+        return self.root / "Library" / "Fabric"
+
+    def refuse_open_editor(self) -> None:
+        """Raise ``Conflict`` (``unity.editor_open``) while an editor has the project open.
+
+        The editor keeps ``Temp/UnityLockfile`` locked and removes ``Temp`` when it ends; a lock file that
+        nobody holds is left over from a crash.
+        """
+        lock = self.root / "Temp" / "UnityLockfile"
+        if lock.exists() and _held(lock):
+            raise Conflict(
+                "unity.editor_open",
+                "a Unity editor has this project open",
+                where="Temp/UnityLockfile",
+                mend="close the editor, then run this again",
+            )
+
+
+def open_project(root: Path) -> Project:
+    """The project at ``root``; raises ``InvalidDocument`` where the folder is none."""
+    resolved = root.resolve()
+    faults = [
+        Fault(
+            "unity.no_project", f"there is no {name} folder", str(root), "name the folder that holds Assets"
+        )
+        for name in ("Assets", "ProjectSettings")
+        if not (resolved / name).is_dir()
+    ]
+    if faults:
+        raise InvalidDocument.of(faults[:1])
+    return Project(resolved)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A file or folder of the tree, as a POSIX path under the project."""
+
+    path: str
+    folder: bool
+    link: bool
+
+
+def ignored(name: str) -> bool:
+    """Whether Unity's importer does not see an entry of this name."""
+    low = name.lower()
+    return low.startswith(".") or low.endswith(("~", ".tmp")) or low == "cvs"
+
+
+def walk(root: Path, under: str) -> Iterator[Item]:
+    """Every entry below ``root / under`` in sorted order, parents first; links are not entered."""
+    try:
+        entries = sorted(os.scandir(root / under), key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        path = f"{under}/{entry.name}"
+        link = is_link(entry.stat(follow_symlinks=False)) if os.name == "nt" else entry.is_symlink()
+        folder = not link and entry.is_dir(follow_symlinks=False)
+        yield Item(path, folder, link)
+        if folder:
+            yield from walk(root, path)
+
+
+def tree_manifest(root: Path) -> dict[str, str]:
+    """POSIX path → ``sha256:…`` of every file under Assets, Packages and ProjectSettings, sorted by path.
+
+    A link is listed with the digest of its target's name, marked ``link:``: it is not followed.
+    """
+    found: dict[str, str] = {}
+    for top in ROOTS:
+        for item in walk(root, top):
+            if item.link:
+                target = os.readlink(root / item.path)  # noqa: PTH115 - bytes of the name, not a path
+                found[item.path] = "link:" + hashlib.sha256(os.fsencode(target)).hexdigest()
+            elif not item.folder:
+                found[item.path] = "sha256:" + _digest(root / item.path)
+    return found
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb", buffering=0) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _held(lock: Path) -> bool:
+    """Whether a process holds ``lock``: it cannot be opened for writing (Windows) or locked (POSIX)."""
+    try:
+        with lock.open("r+b") as stream:
+            if os.name == "nt":
+                return False
+            import fcntl
+
+            # Unity takes a POSIX record lock, other tools flock: ask for both, without waiting.
+            for take in (fcntl.lockf, fcntl.flock):
+                take(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                take(stream, fcntl.LOCK_UN)
+    except OSError:
+        return True
+    return False
