@@ -79,7 +79,7 @@ def convert(rgb: np.ndarray, source: bytes | None, target: bytes | None, where: 
 def _transform(source: bytes, target: bytes, where: str) -> ImageCms.ImageCmsTransform:
     from PIL import ImageCms
 
-    opened = []
+    opened: list[ImageCms.ImageCmsProfile] = []
     for profile, owner in ((source, where), (target, where)):
         try:
             one = ImageCms.ImageCmsProfile(io.BytesIO(profile))

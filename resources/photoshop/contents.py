@@ -73,7 +73,7 @@ def raster_picture(data: bytes, name: str, limits: Limits) -> tuple[Picture, byt
     else:
         with Image.open(io.BytesIO(data)) as image:
             straight, profile = np.asarray(image.convert("RGBA")), image.info.get("icc_profile")
-    return straight.astype(np.float32) / 255, profile
+    return (straight / 255).astype(np.float32), profile
 
 
 def _png(data: bytes, name: str, limits: Limits) -> tuple[np.ndarray, bytes | None]:

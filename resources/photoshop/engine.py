@@ -65,11 +65,7 @@ def inspect_file(path: str, limits: Limits) -> dict[str, Any]:
 
 
 def render_file(
-    path: str,
-    out: str,
-    layer: dict[str, Any] | None,
-    preset: Any,
-    limits: Limits,
+    path: str, out: str, layer: dict[str, Any] | None, preset: str | dict[str, Any], limits: Limits
 ) -> dict[str, Any]:
     """Export what a file shows (or one layer of it) to ``out``; facts about the picture."""
     from resources.photoshop.address import resolve

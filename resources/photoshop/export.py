@@ -133,7 +133,7 @@ def _sized(pixels: Bytes, preset: ExportPreset) -> Bytes:
             f"an export of {size[0]} x {size[1]} is too large",
             mend="use a smaller preset",
         )
-    drawn = resample(premultiplied(pixels.astype(np.float32) / 255), *size)
+    drawn = resample(premultiplied((pixels / 255).astype(np.float32)), *size)
     return np.round(straightened(drawn) * 255).astype(np.uint8)
 
 

@@ -112,7 +112,7 @@ def _upright(contents: Picture, quad: Points) -> tuple[Picture, int, int]:
         min(float(padded.shape[1]), pad_x + width + (right - x1) * across),
         min(float(padded.shape[0]), pad_y + height + (bottom - y1) * down),
     )
-    return resample(padded, right - left, bottom - top, source), left, top
+    return resample(np.asarray(padded, np.float32), right - left, bottom - top, source), left, top
 
 
 def resample(
@@ -140,7 +140,9 @@ def reduced(contents: Picture, width: float, height: float) -> Picture:
     """Contents averaged down to about ``width`` x ``height`` where they are larger."""
     high, wide = contents.shape[:2]
     size = (max(1, round(min(wide, width))), max(1, round(min(high, height))))
-    return contents if size == (wide, high) else cv2.resize(contents, size, interpolation=cv2.INTER_AREA)
+    if size == (wide, high):
+        return contents
+    return np.asarray(cv2.resize(contents, size, interpolation=cv2.INTER_AREA), np.float32)
 
 
 def _projected(contents: Picture, quad: Points) -> tuple[Picture, int, int]:
@@ -150,17 +152,17 @@ def _projected(contents: Picture, quad: Points) -> tuple[Picture, int, int]:
     source = reduced(contents, max(sides[0], sides[2]), max(sides[1], sides[3]))
     high, wide = source.shape[:2]
     border = 4
-    source = cv2.copyMakeBorder(source, border, border, border, border, cv2.BORDER_REPLICATE)
+    bordered = cv2.copyMakeBorder(source, border, border, border, border, cv2.BORDER_REPLICATE)
     matrix = homography(rectangle(border, border, border + wide, border + high), inner)
     centre = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
     size = ((right - left) * SUPERSAMPLES, (bottom - top) * SUPERSAMPLES)
     drawn = cv2.warpPerspective(
-        source, np.linalg.inv(centre) @ matrix @ centre, size, flags=cv2.INTER_CUBIC,
+        bordered, np.linalg.inv(centre) @ matrix @ centre, size, flags=cv2.INTER_CUBIC,
         borderMode=cv2.BORDER_CONSTANT,
     )  # fmt: skip
     covered = drawn * coverage(inner, *size)[..., None]
     down = cv2.resize(covered, (right - left, bottom - top), interpolation=cv2.INTER_AREA)
-    return valid(down), left, top
+    return valid(np.asarray(down, np.float32)), left, top
 
 
 def coverage(quad: Points, width: int, height: int) -> Picture:

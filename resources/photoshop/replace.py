@@ -83,7 +83,7 @@ def replace_contents(
     if document.mode != "rgb" or header.depth not in DEPTHS:
         raise OperationFailed(
             "photoshop.unsupported_mode",
-            f"smart objects are drawn only in RGB of 8 and 16 bits, this is {document.mode} of {header.depth}",
+            f"smart objects are drawn only in RGB of 8 and 16 bits, not {document.mode} of {header.depth}",
             mend="convert the template to RGB in Photoshop",
         )
     linked = links(document.container)
@@ -228,39 +228,40 @@ def _put_pixels(record: LayerRecord, drawn: Drawn, version: int) -> None:
 
 def _put_placement(target: Target, quad: Points, size: tuple[int, int], uuid: str | None) -> None:
     """Write size, quad, warp and uuid into ``SoLd`` and its older twin ``PlLd``, where they change."""
-    from psd_tools.psd.tagged_blocks import PlacedLayerData
-
-    record, placed = target.layer.record, target.placed
-    where = path_of(target.layer)
+    placed, where = target.placed, path_of(target.layer)
     moved = not np.array_equal(quad, np.asarray(placed.quad, float))
-    resized = tuple(map(float, size)) != placed.size
-    if not (moved or resized or uuid):
+    scale = size[0] / placed.size[0], size[1] / placed.size[1]
+    if not (moved or scale != (1, 1) or uuid):
         return
-    data = placed.data.data
     prove_rewritable(placed.block.data, placed.data.tobytes(), "the smart object", where)
-    old = record.block(b"PlLd")
-    older = None
-    if old is not None:
-        older = PlacedLayerData.frombytes(old.data)
-        prove_rewritable(old.data, older.tobytes(), "the older smart object block", where)
+    data = placed.data.data
     if uuid:
         data[b"Idnt"].value = uuid + "\0"
-    if resized:
-        data[b"Sz  "][b"Wdth"].value, data[b"Sz  "][b"Hght"].value = map(float, size)
-        for key in (b"warp", b"quiltWarp"):
-            if key in data:
-                scale_warp(data[key], size[0] / placed.size[0], size[1] / placed.size[1])
+    data[b"Sz  "][b"Wdth"].value, data[b"Sz  "][b"Hght"].value = map(float, size)
+    for key in (b"warp", b"quiltWarp"):
+        if key in data:
+            scale_warp(data[key], *scale)
     if moved:
         _write_corners(data, quad)
-    placed.block.replace(_kept_length(placed.data.tobytes(), placed.block.data))
-    if old is not None and older is not None:
-        if uuid:
-            older.uuid = uuid.encode("ascii")
-        if resized:
-            scale_warp(older.warp, size[0] / placed.size[0], size[1] / placed.size[1])
-        if moved:
-            older.transform = tuple(quad.reshape(-1).tolist())
-        old.replace(_kept_length(older.tobytes(), old.data))
+    placed.block.replace(placed.data.tobytes())
+    _put_older(target, quad if moved else None, scale, uuid)
+
+
+def _put_older(target: Target, quad: Points | None, scale: tuple[float, float], uuid: str | None) -> None:
+    """The same in ``PlLd``, which older readers use."""
+    from psd_tools.psd.tagged_blocks import PlacedLayerData
+
+    block = target.layer.record.block(b"PlLd")
+    if block is None:
+        return
+    older = PlacedLayerData.frombytes(block.data)
+    prove_rewritable(block.data, older.tobytes(), "the older smart object block", path_of(target.layer))
+    if uuid:
+        older.uuid = uuid.encode("ascii")
+    scale_warp(older.warp, *scale)
+    if quad is not None:
+        older.transform = tuple(quad.reshape(-1).tolist())
+    block.replace(older.tobytes())
 
 
 def _write_corners(data: Any, quad: Points) -> None:  # noqa: ANN401 - a psd-tools descriptor
@@ -272,11 +273,6 @@ def _write_corners(data: Any, quad: Points) -> None:  # noqa: ANN401 - a psd-too
         if key in data:
             for item, value in zip(data[key], corners.reshape(-1).tolist(), strict=True):
                 item.value = value
-
-
-def _kept_length(written: bytes, stored: bytes) -> bytes:
-    """Keep the stored block's zero padding where the length is the same."""
-    return stored if written.rstrip(b"\0") == stored.rstrip(b"\0") else written
 
 
 def _put_contents(link: Link, contents: Contents, uuid: str | None) -> None:

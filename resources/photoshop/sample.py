@@ -184,7 +184,7 @@ def _layer(
     at: tuple[int, int] = (0, 0),
 ) -> LayerRecord:
     """A pixel layer, cut to what is not transparent."""
-    cut, left, top = trimmed(pixels.astype(np.float32) / 255, *at, DEPTH)
+    cut, left, top = trimmed((pixels / 255).astype(np.float32), *at, DEPTH)
     samples = np.round(cut * 255).astype(np.uint8)
     height, width = samples.shape[:2]
     order = (3, 0, 1, 2)
@@ -220,7 +220,7 @@ def _group(
 
 def _smart_object(name: str, identifier: int, art: NDArray[np.uint8], quad: tuple[float, ...]) -> LayerRecord:
     corners: Points = np.asarray(quad, float).reshape(4, 2)
-    contents = premultiplied(art.astype(np.float32) / 255)
+    contents = premultiplied((art / 255).astype(np.float32))
     raster, left, top = place(contents, corners)
     pixels = np.round(straightened(raster) * 255).astype(np.uint8)
     record = _layer(name, identifier, pixels, at=(left, top))

@@ -8,12 +8,16 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, Final
 
+from psd_tools.psd import descriptor
+
 from resources.photoshop.psd.tagged import Block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psd_tools.psd.descriptor import Descriptor
+#: psd-tools' classes take any value at run time; their types say otherwise
+d: Any = descriptor
+Descriptor = Any
 
 GUIDE_UNITS: Final = 32
 VERTICAL, HORIZONTAL = 0, 1
@@ -71,7 +75,6 @@ def version_info() -> bytes:
 def placement_blocks(uuid: str, placed: str, size: tuple[float, float], quad: Sequence[float]) -> list[Block]:
     """``PlLd`` and ``SoLd`` of an embedded smart object without warp."""
     from psd_tools.constants import PlacedLayerType
-    from psd_tools.psd import descriptor as d
     from psd_tools.psd.tagged_blocks import PlacedLayerData, SmartObjectLayerData
     from psd_tools.terminology import Unit
 
@@ -114,14 +117,12 @@ def placement_blocks(uuid: str, placed: str, size: tuple[float, float], quad: Se
 
 
 def _object(kind: bytes, **items: Any) -> Descriptor:  # noqa: ANN401 - descriptor values
-    from psd_tools.psd import descriptor as d
 
     listed = [(key.encode("ascii"), value) for key, value in items.items()]
     return d.Descriptor(name="\0", classID=kind, items=listed)
 
 
 def _no_warp(width: float, height: float) -> list[tuple[bytes, Any]]:
-    from psd_tools.psd import descriptor as d
 
     box = [(b"Top ", 0.0), (b"Left", 0.0), (b"Btom", height), (b"Rght", width)]
     return [
@@ -141,9 +142,9 @@ def _no_warp(width: float, height: float) -> list[tuple[bytes, Any]]:
 def linked_block(uuid: str, name: str, kind: bytes, contents: bytes) -> Block:
     """``lnk2`` with one embedded file."""
     from psd_tools.constants import LinkedLayerType
-    from psd_tools.psd import descriptor as d
     from psd_tools.psd.linked_layer import LinkedLayer, LinkedLayers
 
+    d_links: Any = LinkedLayers
     opened = d.DescriptorBlock(
         version=16,
         name="\0",
@@ -154,14 +155,13 @@ def linked_block(uuid: str, name: str, kind: bytes, contents: bytes) -> Block:
         kind=LinkedLayerType.DATA, version=7, uuid=uuid, filename=name + "\0", filetype=kind,
         creator=bytes(4), open_file=opened, data=contents, child_id="\0", mod_time=0.0, lock_state=0,
     )  # fmt: skip
-    return tagged(b"lnk2", LinkedLayers([item]).tobytes())
+    return tagged(b"lnk2", d_links([item]).tobytes())
 
 
 def text_block(
     text: str, font: str, size: float, at: tuple[float, float], box: tuple[float, float, float, float]
 ) -> Block:
     """``TySh`` of one line of centred white point text; ``at`` is its anchor, ``box`` its ink around it."""
-    from psd_tools.psd import descriptor as d
     from psd_tools.psd.tagged_blocks import TypeToolObjectSetting
     from psd_tools.terminology import Unit
 

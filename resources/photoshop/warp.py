@@ -13,6 +13,7 @@ Rules kept here (found by experiment):
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import cv2
@@ -32,6 +33,8 @@ from resources.photoshop.raster import (
 CUSTOM = "warpCustom"
 ORDER = 4
 SUPERSAMPLES = 3
+#: what no contents coordinate can be: a pixel that no triangle covers
+NOWHERE = -1e6
 #: about how many destination samples a triangle's side spans
 CELL = 14
 MOST_CELLS = 48
@@ -78,7 +81,7 @@ def is_identity(warp: dict[str, Any]) -> bool:
 
 
 def _thirds(cuts: Points) -> Points:
-    parts = [np.linspace(a, b, 4)[:-1] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    parts = [np.linspace(a, b, 4)[:-1] for a, b in pairwise(cuts)]
     return np.concatenate([*parts, cuts[-1:]])
 
 
@@ -126,19 +129,19 @@ def place_warped(
     right, bottom = np.ceil(every.max(axis=0)).astype(int)
     check_quad(rectangle(left, top, right, bottom))
     wide, high_ = (right - left) * SUPERSAMPLES, (bottom - top) * SUPERSAMPLES
-    u, v = np.full((high_, wide), -1e6, np.float32), np.full((high_, wide), -1e6, np.float32)
+    u, v = np.full((high_, wide), NOWHERE, np.float32), np.full((high_, wide), NOWHERE, np.float32)
     for grid, across, down in grids:
         _paint((grid - [left, top]) * SUPERSAMPLES, across, down, u, v)
     span = every.max(axis=0) - every.min(axis=0)
     source = reduced(contents, span[0] * SUPERSAMPLES, span[1] * SUPERSAMPLES)
     tall, broad = source.shape[:2]
-    covered = (u > -1e5).astype(np.float32)[..., None]
+    covered = (u > NOWHERE / 2).astype(np.float32)[..., None]
     drawn = cv2.remap(
         source, u * np.float32(broad / size[0]) - 0.5, v * np.float32(tall / size[1]) - 0.5,
         cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE,
     )  # fmt: skip
     down_ = cv2.resize(drawn * covered, (right - left, bottom - top), interpolation=cv2.INTER_AREA)
-    return valid(down_), int(left), int(top)
+    return valid(np.asarray(down_, np.float32)), int(left), int(top)
 
 
 def _bernstein(t: Points) -> Points:
@@ -146,12 +149,16 @@ def _bernstein(t: Points) -> Points:
     return np.stack([s**3, 3 * s**2 * t, 3 * s * t**2, t**3], axis=1)
 
 
+def _cells(points: Points) -> int:
+    """How many cells a patch needs along its first axis."""
+    length = float(np.linalg.norm(np.diff(points, axis=0), axis=-1).sum(axis=0).max())
+    return int(np.clip(np.ceil(length * SUPERSAMPLES / CELL), ORDER, MOST_CELLS))
+
+
 def _patch(points: Points, onto: Points) -> Points:
     """``(n + 1, m + 1, 2)`` document positions of an even grid over one patch."""
     corners = project(onto, points.reshape(-1, 2)).reshape(4, 4, 2)
-    length = lambda a: float(np.linalg.norm(np.diff(a, axis=0), axis=-1).sum(axis=0).max())  # noqa: E731
-    count = lambda a: int(np.clip(np.ceil(length(a) * SUPERSAMPLES / CELL), 4, MOST_CELLS))  # noqa: E731
-    n, m = count(corners), count(corners.transpose(1, 0, 2))
+    n, m = _cells(corners), _cells(corners.transpose(1, 0, 2))
     down, across = _bernstein(np.linspace(0, 1, n + 1)), _bernstein(np.linspace(0, 1, m + 1))
     inside: Points = np.einsum("ai,ijk,bj->abk", down, corners, across)
     return inside

@@ -20,6 +20,8 @@ def register(app: typer.Typer) -> None:
     """Add ``fabric photoshop``."""
     group = typer.Typer(no_args_is_help=True, help="Read, render and edit PSD files, headless.")
     group.command("inspect")(inspect)
+    group.command("render")(render)
+    group.command("apply")(apply)
     app.add_typer(group, name="photoshop")
 
 
@@ -29,6 +31,71 @@ def inspect(file: PsdFile, as_json: JsonFlag = False) -> None:
 
     found = _named(file, lambda path: shared().call("inspect", {"path": path}))
     emit(found, as_json=as_json, human=lambda: _tell(file, found))
+
+
+def render(
+    file: PsdFile,
+    out: Annotated[Path, typer.Argument(metavar="OUT.png", help="The picture to write.")],
+    layer: Annotated[str | None, typer.Option("--layer", help="One layer or group, by path.")] = None,
+    preset: Annotated[str, typer.Option("--preset", help="A built-in export preset.")] = "canvas",
+    as_json: JsonFlag = False,
+) -> None:
+    """Export what is visible as a PNG: sRGB, straight alpha."""
+    import tempfile
+
+    from fabric_dagster.capabilities.photoshop_shared import PRESETS
+    from resources.photoshop.client import shared
+
+    if preset not in PRESETS:
+        raise UsageFault(
+            "photoshop.preset_unknown", "no built-in preset has this name", where="--preset", value=preset,
+            mend=f"use one of: {', '.join(PRESETS)}",
+        )  # fmt: skip
+    if not out.parent.is_dir() or out.is_dir():
+        raise UsageFault(
+            "photoshop.no_folder", "this can't be written", where=str(out), mend="name a file in a folder"
+        )
+    if out.exists() and file.exists() and out.samefile(file):
+        raise UsageFault(
+            "photoshop.out_is_source", "the target is the source itself", where=str(out),
+            mend="write to another file: sources are never overwritten",
+        )  # fmt: skip
+    address = {"path": layer} if layer is not None else None
+    with tempfile.TemporaryDirectory(prefix=".fabric-", dir=out.resolve().parent) as private:
+        made = Path(private) / "render.png"
+        wanted = {"out": str(made), "layer": address, "preset": preset}
+        facts = _named(file, lambda path: shared().call("render", {"path": path, **wanted}))
+        made.replace(out)
+    emit(
+        {"file": str(out), **facts},
+        as_json=as_json,
+        human=lambda: say(
+            f"{out}: {facts['width']} x {facts['height']}, {facts['colour_space']}, {facts['digest']}"
+        ),
+    )
+
+
+def apply(
+    file: PsdFile,
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.json", help="A fabric.physical-plan.v1.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT.psd", help="The edited copy; exports go beside it.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Run typed operations on a copy; the source's digest is proven unchanged."""
+    from resources.photoshop.apply import apply_plan
+    from resources.photoshop.provider import describe
+
+    done = apply_plan(file, plan, out)
+    document = {"document": done.document, "operations": done.operations, "written": done.written}
+
+    def human() -> None:
+        for line in describe([done.document]).splitlines():
+            say(line)
+        say(f"source unchanged: {done.document['source_digest']}")
+        for path, digest in done.written.items():
+            say(f"wrote {path}  {digest}")
+
+    emit(document, as_json=as_json, human=human)
 
 
 def _named(file: Path, ask: Any) -> Any:  # noqa: ANN401 - the worker's JSON

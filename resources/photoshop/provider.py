@@ -1,0 +1,251 @@
+"""The headless Photoshop provider: the supervisor's port over the worker.
+
+Rules kept here: inputs lie in the stage under their plan paths and are proven unchanged; results are made
+in ``stage/delivery`` and reach ``root`` only through one journaled transaction; random uuids come from the
+bound plan; what was committed is believed only after it was opened again.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from fabric_dagster.capabilities.registry import capability
+from fabric_dagster.contracts.physical_plan import Operation, PhysicalPlan
+from fabric_dagster.digests import digest_file
+from fabric_dagster.errors import FabricError, OperationFailed
+from fabric_dagster.supervisor.ports import FileChange, Observation, Produced, Staged, Standing
+from resources.files.durable import found_digest
+from resources.files.paths import under
+from resources.files.transaction import FileTransactions
+from resources.photoshop.client import Worker, shared
+from resources.photoshop.psd.limits import Limits
+
+DELIVERY: Final = "delivery"
+OPEN, REPLACE, VISIBILITY, EXPORT = (
+    "photoshop.open_duplicate@1",
+    "photoshop.replace_smart_object@1",
+    "photoshop.set_visibility@1",
+    "photoshop.export_png@1",
+)
+SERVES: Final = frozenset({OPEN, REPLACE, VISIBILITY, EXPORT})
+
+
+class HeadlessPhotoshop:
+    """Edits copies of templates and exports PNGs into the delivery folder ``root``.
+
+    ``journals`` is a folder outside of ``root`` for undo journals.
+    """
+
+    application: ClassVar[str] = "photoshop"
+    name: ClassVar[str] = "headless"
+    version: ClassVar[str] = "1.0.0"
+
+    def __init__(
+        self, root: Path, journals: Path, *, worker: Worker | None = None, limits: Limits | None = None
+    ) -> None:
+        self._root = root
+        self._journals = journals
+        self._worker = worker
+        self._limits = limits
+
+    @property
+    def serves(self) -> frozenset[str]:
+        """The capability ids that this provider can execute."""
+        return SERVES
+
+    @property
+    def root(self) -> Path:
+        """The delivery folder; made by the first commit."""
+        return self._root
+
+    @property
+    def _transactions(self) -> FileTransactions:
+        return FileTransactions(self._root, self._journals)
+
+    def allocate(self, plan: PhysicalPlan) -> dict[str, str]:
+        """One uuid for each smart object that may have to be cloned."""
+        return {
+            name: str(uuid.uuid4())
+            for number, operation in enumerate(plan.operations)
+            for name in allocation_names(number, operation)
+        }
+
+    def stage(self, plan: PhysicalPlan, stage: Path) -> Staged:
+        """Execute the bound plan in ``stage``; results in ``stage/delivery``.
+
+        Raises ``OperationFailed`` with one of the capabilities' failure codes.
+        """
+        sources = {item.path: item.digest for item in plan.inputs}
+        steps = [
+            _step(stage, number, operation, plan.allocations)
+            for number, operation in enumerate(plan.operations)
+        ]
+        delivery = stage / DELIVERY
+        delivery.mkdir(exist_ok=True)
+        reply = self._ask(
+            "execute", {"steps": steps, "folder": str(delivery), "allocations": dict(plan.allocations)}
+        )
+        observations = [
+            unchanged(path, digest, digest_file(under(stage, path))) for path, digest in sources.items()
+        ]
+        produced = _produced(plan, delivery, reply)
+        paths = dict.fromkeys(item.path for item in produced if item.path is not None)
+        changes = []
+        for path in paths:
+            relative = path.relative_to(delivery).as_posix()
+            changes.append(FileChange(relative, self._before(relative), digest_file(path)))
+        for report in reply["documents"]:
+            listed = ", ".join(change["block"] for change in report["changes"]) or "nothing"
+            subject = f"{report['document']}: blocks that differ from the template"
+            observations.append(Observation(subject, "only blocks that operations name", listed, holds=True))
+        return Staged(tuple(changes), tuple(produced), tuple(observations), (), describe(reply["documents"]))
+
+    def commit(self, stage: Path, staged: Staged, transaction: str) -> None:
+        """Put the delivery in place as one transaction; ``Conflict`` if anything changed."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        self._transactions.commit(transaction, stage / DELIVERY, staged.changes)
+
+    def standing(self, transaction: str, changes: tuple[FileChange, ...]) -> Standing:
+        """What is there now, by reading the bytes."""
+        _ = transaction
+        if not self._root.exists():
+            return "before" if all(change.before is None for change in changes) else "foreign"
+        return self._transactions.standing(changes)
+
+    def recover(self, transaction: str) -> Standing:
+        """Finish or take back an interrupted transaction."""
+        return self._transactions.recover(transaction)
+
+    def undo(self, transaction: str) -> None:
+        """Restore what ``transaction`` wrote."""
+        self._transactions.undo(transaction)
+
+    def forget(self, transaction: str) -> None:
+        """Drop its undo journal."""
+        self._transactions.forget(transaction)
+
+    def observe(self, plan: PhysicalPlan, staged: Staged) -> tuple[Observation, ...]:
+        """Open again what was committed: digests, that PSDs parse, that PNGs decode in their size."""
+        seen = []
+        for change in staged.changes:
+            found = found_digest(under(self._root, change.path)) or "absent"
+            holds = found == change.after
+            seen.append(Observation(f"{change.path}: digest", change.after or "absent", found, holds=holds))
+        for item in staged.produced:
+            if item.path is None or item.name != "png":
+                continue
+            relative = _argument(plan, item.node, "out")
+            expected = f"{item.facts['width']} x {item.facts['height']} RGBA"
+            shown = _picture(self._root / relative)
+            seen.append(Observation(f"{relative}: picture", expected, shown, holds=shown == expected))
+        copies = [str(step.args["copy"]) for step in plan.operations if step.capability == OPEN]
+        return (*seen, *map(self._reopened, dict.fromkeys(copies)))
+
+    def _reopened(self, relative: str) -> Observation:
+        subject = f"{relative}: document"
+        try:
+            found = self._ask("inspect", {"path": str(self._root / relative)})
+        except FabricError as error:
+            return Observation(subject, "opens", str(error), holds=False)
+        shown = f"opens as {found['format']} {found['width']} x {found['height']}"
+        return Observation(subject, shown, shown, holds=True)
+
+    def _before(self, relative: str) -> str | None:
+        return found_digest(under(self._root, relative)) if self._root.exists() else None
+
+    def _ask(self, method: str, params: dict[str, Any]) -> Any:  # noqa: ANN401 - the worker's JSON
+        worker = self._worker or shared()
+        try:
+            return worker.call(method, params, limits=self._limits)
+        except OperationFailed:
+            raise
+        except FabricError as error:
+            # A damaged template is an operation's failure here: its psd.* codes are declared.
+            raise OperationFailed.of(error.faults) from error
+
+
+def allocation_names(number: int, operation: Operation) -> tuple[str, ...]:
+    """The random choices that operation ``number`` needs."""
+    return (f"smart_object_uuid_{number}",) if operation.capability == REPLACE else ()
+
+
+def _step(stage: Path, number: int, operation: Operation, allocations: Mapping[str, str]) -> dict[str, Any]:
+    """An operation with typed arguments and paths inside the stage."""
+    if operation.capability not in SERVES:
+        raise OperationFailed(
+            "capability_unavailable",
+            f"this provider does not serve {operation.capability}",
+            where=f"operations[{number}]",
+            mend="use a provider that does",
+        )
+    missing = [name for name in allocation_names(number, operation) if name not in allocations]
+    if missing:
+        raise OperationFailed(
+            "photoshop.allocation_missing",
+            "the plan is not bound: a random choice is missing",
+            where=f"operations[{number}]",
+            mend="bind the plan again",
+            value=missing[0],
+        )
+    args = capability(operation.capability).arguments.model_validate(operation.args).body()
+    for key in ("source", "contents"):
+        if key in args:
+            args[key] = str(under(stage, args[key]))
+    for key in ("copy", "out"):
+        if key in args:
+            under(stage, args[key])
+    return {"capability": operation.capability, "args": args}
+
+
+def _produced(plan: PhysicalPlan, delivery: Path, reply: dict[str, Any]) -> list[Produced]:
+    """Outputs by node; a document's outputs all are the saved copy, since a plan is atomic."""
+    made = []
+    current: Path | None = None
+    digests = {report["document"]: report["digest"] for report in reply["documents"]}
+    for number, (operation, facts) in enumerate(zip(plan.operations, reply["facts"], strict=True)):
+        node = operation.node or f"operation_{number}"
+        if operation.capability == OPEN:
+            current = delivery / operation.args["copy"]
+        if operation.capability == EXPORT:
+            made.append(Produced(node, "png", "png", delivery / operation.args["out"], facts=facts))
+        elif current is not None:
+            digest = digests[current.relative_to(delivery).as_posix()]
+            made.append(Produced(node, "document", "psd", current, facts={**facts, "digest": digest}))
+    return made
+
+
+def _argument(plan: PhysicalPlan, node: str, key: str) -> str:
+    for number, operation in enumerate(plan.operations):
+        if (operation.node or f"operation_{number}") == node:
+            return str(operation.args[key])
+    raise KeyError(node)
+
+
+def unchanged(path: str, before: str, after: str) -> Observation:
+    """That a source is what it was."""
+    return Observation(f"{path}: source", before, after, holds=before == after)
+
+
+def _picture(path: Path) -> str:
+    from PIL import Image
+
+    try:
+        with Image.open(path) as image:
+            image.load()
+            return f"{image.width} x {image.height} {image.mode}"
+    except (OSError, SyntaxError, ValueError) as fault:
+        return f"does not decode ({type(fault).__name__})"
+
+
+def describe(documents: list[dict[str, Any]]) -> str:
+    """The block differences as lines for people."""
+    lines = []
+    for report in documents:
+        lines.append(f"{report['document']}: {len(report['changes'])} blocks differ from the template")
+        for change in report["changes"]:
+            sizes = f"{change['before_bytes']} -> {change['after_bytes']} bytes"
+            lines.append(f"  {change['change']:8} {change['block']}  {sizes}")
+    return "\n".join(lines) + "\n" if lines else ""
