@@ -61,7 +61,7 @@ class Undo(Arguments):
     transaction: str = feed("literal")
 
 
-WORKER_FAILED = FailureCode("photoshop.worker_failed", "photoshop", True, "run it again")
+WORKER_DIED = FailureCode("photoshop.worker_died", "photoshop", True, "run it again")
 LAYER_MISSING = FailureCode("photoshop.layer_missing", "pack", False, "mend the pack's roles")
 
 OWN = (
@@ -73,7 +73,7 @@ OWN = (
         outputs={"document": "document"},
         effects=frozenset({"photoshop.document.write"}),
         postconditions=("the source has its digest still",),
-        failures=(WORKER_FAILED,),
+        failures=(WORKER_DIED,),
     ),
     Capability(
         "photoshop.replace_smart_object@1",
@@ -82,7 +82,7 @@ OWN = (
         Replace,
         outputs={"document": "document"},
         effects=frozenset({"photoshop.document.write"}),
-        failures=(WORKER_FAILED, LAYER_MISSING),
+        failures=(WORKER_DIED, LAYER_MISSING),
     ),
     Capability(
         "photoshop.export_png@1",
@@ -92,14 +92,14 @@ OWN = (
         outputs={"png": "png", "psd": "psd"},
         effects=frozenset({"photoshop.export.write"}),
         postconditions=("the file opens again",),
-        failures=(WORKER_FAILED,),
+        failures=(WORKER_DIED,),
     ),
     Capability(
         "unity.import_texture@1",
         "unity",
         "Import.",
         Import,
-        outputs={"sprite": "unity_reference", "texture": "png"},
+        outputs={"sprite": "unity_reference", "texture": "unity_path"},
         effects=frozenset({"unity.asset.write", "unity.meta.write"}),
     ),
     Capability(

@@ -133,4 +133,4 @@ def test_the_drawing_holds_partitions_edges_checks_and_recovery(compiled):
     assert 'subgraph photoshop_1["photoshop_1"]' in lines
     assert 'photoshop_1_checks{{"png_valid@1"}}' in lines
     assert "export --> handoff" in lines
-    assert 'export -. "photoshop.worker_failed, at most 2 times" .-> open' in lines
+    assert 'export -. "photoshop.worker_died, at most 2 times" .-> open' in lines

@@ -43,7 +43,7 @@ def test_show_prints_nodes_partitions_validators_recovery_and_digest(fabric, pac
     """A person sees the whole graph in one table each, with its digest."""
     code, out, err = fabric("graph", "show", "ExportAndImport@1", "--packs", packs)
     assert (code, err) == (0, "")
-    for part in ("ExportAndImport@1", "sha256:", "photoshop_1", "png_valid@1", "photoshop.worker_failed"):
+    for part in ("ExportAndImport@1", "sha256:", "photoshop_1", "png_valid@1", "photoshop.worker_died"):
         assert part in out
 
 
