@@ -6,6 +6,7 @@ and then covers a little less; it is never newer, since it is written after the 
 
 from __future__ import annotations
 
+import os
 import secrets
 from typing import TYPE_CHECKING
 
@@ -30,18 +31,22 @@ class CheckpointFile:
         self._trust = trust
         self._log = (workspace, branch)
         self._lock = FileLock(path.with_name(path.name + ".lock"), timeout=LOCK_SECONDS)
-        self._seen: tuple[bytes, Checkpoint] | None = None
+        self._seen: tuple[tuple[int, int, int], Checkpoint] | None = None
 
     def read(self) -> Checkpoint | None:
         """The checkpoint, verified; ``None`` where there is no file; ``CheckFailed`` for a bad one."""
         try:
+            found = os.stat(self.path)  # noqa: PTH116 - twice a single append's way: this is the quick one
+            if self._seen is not None and self._seen[0] == _identity(found):
+                return self._seen[1]
             with self.path.open("rb") as reader:
+                found = os.fstat(reader.fileno())
                 data = reader.read(MAX_BYTES + 1)
         except FileNotFoundError:
             return None
-        if self._seen is None or self._seen[0] != data:
-            self._seen = (data, open_checkpoint(data, self._trust, *self._log))
-        return self._seen[1]
+        checkpoint = open_checkpoint(data, self._trust, *self._log)
+        self._seen = (_identity(found), checkpoint)
+        return checkpoint
 
     def advance(self, position: int, head: str, signer: Signer) -> None:
         """Write the head unless a later one stands there already."""
@@ -53,8 +58,17 @@ class CheckpointFile:
             data = sign_checkpoint(checkpoint, signer)
             temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
             try:
-                temporary.write_bytes(data)
+                with temporary.open("xb") as writer:
+                    writer.write(data)
+                    writer.flush()
+                    found = os.fstat(writer.fileno())
                 temporary.replace(self.path)
-            finally:
+            except BaseException:
                 temporary.unlink(missing_ok=True)
-            self._seen = (data, checkpoint)
+                raise
+            self._seen = (_identity(found), checkpoint)
+
+
+def _identity(found: os.stat_result) -> tuple[int, int, int]:
+    """What tells a written file from the one that it replaced."""
+    return found.st_ino, found.st_mtime_ns, found.st_size

@@ -14,7 +14,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import bindparam, insert, select
 
 from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import CheckFailed, Conflict, InvalidDocument, Refused, UsageFault
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from fabric_dagster.governance.trust import TrustRoot
     from fabric_dagster.spine.ports import Event, NewEvent, Signer, SpineReport
 
+INSERT = insert(EVENTS)
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 PAGE = 500
 
@@ -41,6 +42,24 @@ PAGE = 500
 def utc_now() -> str:
     """RFC 3339 with microseconds. A claim: only positions order."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+class Queries:
+    """One log's statements, built once: building them costs more than running them."""
+
+    def __init__(self, workspace: str, branch: str) -> None:
+        table = EVENTS.c
+        self.here = (table.workspace == workspace, table.branch == branch)
+        self.all: Select[Any] = select(EVENTS).where(*self.here)
+        self.last = self.all.order_by(table.position.desc()).limit(1)
+        self.by_keys = self.all.where(table.idempotency_key.in_(bindparam("keys", expanding=True)))
+        self.digest_at = select(table.digest).where(*self.here, table.position == bindparam("at"))
+        self.version = (
+            select(table.version)
+            .where(*self.here, table.stream == bindparam("of"))
+            .order_by(table.version.desc())
+            .limit(1)
+        )
 
 
 class SqlEventStore:
@@ -69,6 +88,7 @@ class SqlEventStore:
         self._database = Database(url)
         default = self._database.file.with_name(f"checkpoint.{workspace}.{branch}.json")
         self._checkpoint = CheckpointFile(checkpoint or default, trust, workspace, branch)
+        self._queries = Queries(workspace, branch)
 
     def close(self) -> None:
         """Close every connection to the database."""
@@ -102,7 +122,7 @@ class SqlEventStore:
         with self._database.write() as connection:
             stored, sealed = self._seal_all(connection, events, signer, expected or {})
             if sealed:
-                connection.execute(insert(EVENTS), [self._row(item) for item in sealed])
+                connection.execute(INSERT, [_row(item) for item in sealed])
         if sealed:
             last = sealed[-1].event
             self._checkpoint.advance(last.position, last.digest, signer)
@@ -152,13 +172,13 @@ class SqlEventStore:
         keys = {new.idempotency_key for new in events if new.idempotency_key is not None}
         if not keys:
             return {}
-        rows = connection.execute(self._select().where(EVENTS.c.idempotency_key.in_(sorted(keys))))
+        rows = connection.execute(self._queries.by_keys, {"keys": sorted(keys)})
         found = [self._open(row) for row in rows]
         return {str(event.idempotency_key): event for event in found}
 
     def _sound_head(self, connection: Connection) -> tuple[int, str]:
         """Position and digest of the last event, proven against its bytes and the checkpoint."""
-        row = connection.execute(self._select().order_by(EVENTS.c.position.desc()).limit(1)).first()
+        row = connection.execute(self._queries.last).first()
         position, digest = (0, "") if row is None else (row.position, row.digest)
         if row is not None and not (isinstance(row.payload, bytes) and digest_bytes(row.payload) == digest):
             raise broken("the last event's bytes have another digest", position)
@@ -173,19 +193,13 @@ class SqlEventStore:
     def _digest_at(self, connection: Connection, position: int, head: tuple[int, str]) -> str | None:
         if position == head[0]:
             return head[1]
-        found = select(EVENTS.c.digest).where(*self._here(), EVENTS.c.position == position)
-        return connection.execute(found).scalar_one_or_none()
+        return connection.execute(self._queries.digest_at, {"at": position}).scalar_one_or_none()
 
     def _versions(self, connection: Connection, streams: set[str]) -> dict[str, int]:
         found = {}
         for stream in sorted(streams):
-            query = (
-                select(EVENTS.c.version)
-                .where(*self._here(), EVENTS.c.stream == stream)
-                .order_by(EVENTS.c.version.desc())
-                .limit(1)
-            )
-            found[stream] = connection.execute(query).scalar_one_or_none() or 0
+            row = connection.execute(self._queries.version, {"of": stream}).scalar_one_or_none()
+            found[stream] = row or 0
         return found
 
     # -- reading
@@ -199,7 +213,7 @@ class SqlEventStore:
         limit: int | None = None,
     ) -> Iterator[Event]:
         """Events with position > ``after``, in order; ``CheckFailed`` at the first that is not sound."""
-        query = self._select().order_by(EVENTS.c.position)
+        query = self._queries.all.order_by(EVENTS.c.position)
         if stream is not None:
             query = query.where(EVENTS.c.stream == stream)
         if types is not None:
@@ -223,49 +237,42 @@ class SqlEventStore:
     def by_key(self, idempotency_key: str) -> Event | None:
         """The event that used this idempotency key, if any."""
         with self._database.read() as connection:
-            query = self._select().where(EVENTS.c.idempotency_key == idempotency_key)
-            row = connection.execute(query).first()
+            row = connection.execute(self._queries.by_keys, {"keys": [idempotency_key]}).first()
         return None if row is None else self._open(row)
 
     def head(self) -> tuple[int, str]:
         """Position and digest of the newest event: ``(0, "")`` when empty."""
         with self._database.read() as connection:
-            query = select(EVENTS.c.position, EVENTS.c.digest).where(*self._here())
-            row = connection.execute(query.order_by(EVENTS.c.position.desc()).limit(1)).first()
+            row = connection.execute(self._queries.last).first()
         return (0, "") if row is None else (row.position, row.digest)
 
     def verify(self, since: int = 0) -> SpineReport:
         """Check positions, versions, chain, signatures, columns, keys, the file and the checkpoint."""
-        return verify_log(self._database, self._here(), self.trust, self._checkpoint, since)
+        return verify_log(self._database, self._queries.here, self.trust, self._checkpoint, since)
 
     # -- rows
-
-    def _here(self) -> tuple[Any, ...]:
-        return (EVENTS.c.workspace == self.workspace, EVENTS.c.branch == self.branch)
-
-    def _select(self) -> Select[Any]:
-        return select(EVENTS).where(*self._here())
-
-    def _row(self, item: SealedEvent) -> dict[str, Any]:
-        event = item.event
-        return {
-            "workspace": event.workspace,
-            "branch": event.branch,
-            "position": event.position,
-            "stream": event.stream,
-            "version": event.version,
-            "type": event.type,
-            "idempotency_key": event.idempotency_key,
-            "digest": event.digest,
-            "payload": item.payload,
-            "signature": item.signature,
-        }
 
     def _open(self, row: Row[Any]) -> Event:
         event = open_event(row.payload, row.signature, self.trust)
         if (column := check_columns(row, event)) is not None:
             raise broken(f"its column {column} is not what was signed", event.position)
         return event
+
+
+def _row(item: SealedEvent) -> dict[str, Any]:
+    event = item.event
+    return {
+        "workspace": event.workspace,
+        "branch": event.branch,
+        "position": event.position,
+        "stream": event.stream,
+        "version": event.version,
+        "type": event.type,
+        "idempotency_key": event.idempotency_key,
+        "digest": event.digest,
+        "payload": item.payload,
+        "signature": item.signature,
+    }
 
 
 def cut(checkpoint: int, position: int) -> CheckFailed:
