@@ -89,7 +89,7 @@ def _corpus(pack: LoadedPack, reference: str, name: str | None) -> Corpus:
 
 
 def _case(pack: LoadedPack, compiled: CompiledGraph, case: Case) -> CaseResult:
-    outcome = judge(pack, compiled.reference, case.ticket, None)
+    outcome = judge(pack, compiled.reference, case.ticket, frozenset(registered()))
     plans: dict[str, str] = {}
     if outcome.ticket is not None and outcome.decision is not None:
         try:
