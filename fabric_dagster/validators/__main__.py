@@ -51,10 +51,6 @@ def _parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=text)
         command.add_argument("--home", type=Path, required=True, help="the validator's own home")
-        if name == "review":
-            command.add_argument("pack", type=Path, help="the pack's folder")
-            command.add_argument("reference", help="Name@MAJOR")
-            command.add_argument("--corpus")
         if name == "judge":
             command.add_argument("evidence", type=Path)
             command.add_argument(
