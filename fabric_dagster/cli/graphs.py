@@ -17,28 +17,23 @@ _REFERENCE = re.compile(r"[A-Z][A-Za-z0-9]{2,79}@[1-9][0-9]*|[A-Z][A-Za-z0-9]{2,
 _NAME = re.compile(rb"^name:[ \t]*['\"]?([A-Z][A-Za-z0-9]{2,79})['\"]?[ \t]*(?:#.*)?\r?$", re.MULTILINE)
 
 
-def packs_folder() -> Path:
-    """The packs of this checkout."""
-    import packs
-
-    return Path(packs.__file__).parent
-
-
-def find_graph(wanted: str, folder: Path | None = None) -> GraphSource:
-    """The graph that ``wanted`` names, validated; ``folder`` holds the packs.
+def find_graph(wanted: str, home: Path | None = None, packs: Path | None = None) -> GraphSource:
+    """The graph that ``wanted`` names, validated; it is looked for where ``fabric pack`` looks for packs.
 
     Raises ``UsageFault`` when nothing is there or two packs have it, ``InvalidDocument`` with every fault.
     """
     from fabric_dagster.capabilities.registry import capabilities
+    from fabric_dagster.cli.packs import nearby, roots
     from fabric_dagster.graphs.check import check_graph
     from fabric_dagster.graphs.source import parse_graph
 
     if not _REFERENCE.fullmatch(wanted):
         return check_graph(_read(Path(wanted), wanted), wanted, capabilities())
-    root = (folder or packs_folder()).absolute()
+    folders = roots(nearby(home), packs)
     found: list[tuple[str, bytes]] = []
+    broken: list[tuple[str, bytes]] = []
     seen: set[str] = set()
-    for path in _files(root):
+    for root, path in _files(folders):
         shown = path.relative_to(root.parent).as_posix()
         data = _read(path, shown)
         try:
@@ -46,7 +41,9 @@ def find_graph(wanted: str, folder: Path | None = None) -> GraphSource:
         except InvalidDocument:
             # Another graph's faults are not this call's; one that bears the name is what was asked for.
             name = _NAME.search(data)
-            reference = wanted if name and name[1].decode() == wanted.partition("@")[0] else ""
+            if name and name[1].decode() == wanted.partition("@")[0]:
+                broken.append((shown, data))
+            continue
         seen.add(reference)
         if reference == wanted:
             found.append((shown, data))
@@ -55,18 +52,19 @@ def find_graph(wanted: str, folder: Path | None = None) -> GraphSource:
         raise UsageFault(
             "graph.ambiguous", f"{wanted} stands in several files: {places}", mend="name the file"
         )
-    if found:
-        return check_graph(found[0][1], found[0][0], capabilities())
+    for shown, data in found or broken:
+        return check_graph(data, shown, capabilities())
     raise UsageFault(
         "graph.not_found",
-        f"no pack under {root} has this graph",
-        mend=f"use one of: {', '.join(sorted(seen - {''})) or 'none are there'}; or name a YAML file",
+        f"no pack under {', '.join(map(str, folders))} has this graph",
+        mend=f"use one of: {', '.join(sorted(seen)) or 'none are there'}; or name a YAML file",
         value=wanted,
     )
 
 
-def _files(root: Path) -> Iterator[Path]:
-    yield from sorted(path for path in root.glob("*/graphs/*.yaml") if not path.is_symlink())
+def _files(folders: tuple[Path, ...]) -> Iterator[tuple[Path, Path]]:
+    for root in folders:
+        yield from ((root, path) for path in sorted(root.glob("*/graphs/*.yaml")) if not path.is_symlink())
 
 
 def _read(path: Path, shown: str) -> bytes:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from fabric_dagster.graphs.compiled import CompiledGraph
 
 GraphArgument = Annotated[str, typer.Argument(help="Name@MAJOR of a pack's graph, or a YAML file.")]
+HomeOption = Annotated[
+    Path | None, typer.Option("--home", help="The home; default $FABRIC_HOME, else .fabric.")
+]
 PacksOption = Annotated[Path | None, typer.Option("--packs", help="The folder that holds the packs.")]
 MermaidFlag = Annotated[bool, typer.Option("--mermaid", help="Draw it as a Mermaid flowchart.")]
 
@@ -29,25 +32,32 @@ def register(app: typer.Typer) -> None:
 def show(
     graph: GraphArgument,
     *,
+    home: HomeOption = None,
     packs: PacksOption = None,
     as_json: JsonFlag = False,
     draw: MermaidFlag = False,
 ) -> None:
     """Print nodes, partitions, validators, recovery edges and the digest."""
-    compiled = _compiled(graph, packs)
+    compiled = _compiled(graph, home, packs)
     if draw:
         _draw(compiled, as_json=as_json)
         return
     emit(_document(compiled), as_json=as_json, human=lambda: _tables(compiled))
 
 
-def seal(graph: GraphArgument, *, packs: PacksOption = None, as_json: JsonFlag = False) -> None:
+def seal(
+    graph: GraphArgument,
+    *,
+    home: HomeOption = None,
+    packs: PacksOption = None,
+    as_json: JsonFlag = False,
+) -> None:
     """Print the digest of the sealed graph and of each node."""
     from fabric_dagster.capabilities.registry import capabilities
     from fabric_dagster.cli.graphs import find_graph
     from fabric_dagster.graphs.seal import seal_graph
 
-    sealed = seal_graph(find_graph(graph, packs), capabilities())
+    sealed = seal_graph(find_graph(graph, home, packs), capabilities())
     document = {
         "reference": sealed.graph.reference,
         "version": sealed.graph.version,
@@ -68,25 +78,26 @@ def seal(graph: GraphArgument, *, packs: PacksOption = None, as_json: JsonFlag =
 def compile_(
     graph: GraphArgument,
     *,
+    home: HomeOption = None,
     packs: PacksOption = None,
     as_json: JsonFlag = False,
     draw: MermaidFlag = False,
 ) -> None:
     """Print each partition with its plan template."""
-    compiled = _compiled(graph, packs)
+    compiled = _compiled(graph, home, packs)
     if draw:
         _draw(compiled, as_json=as_json)
         return
     emit(_document(compiled, plans=True), as_json=as_json, human=lambda: _plans(compiled))
 
 
-def _compiled(graph: str, packs: Path | None) -> CompiledGraph:
+def _compiled(graph: str, home: Path | None, packs: Path | None) -> CompiledGraph:
     from fabric_dagster.capabilities.registry import capabilities
     from fabric_dagster.cli.graphs import find_graph
     from fabric_dagster.graphs.compile import compile_graph
     from fabric_dagster.graphs.seal import seal_graph
 
-    return compile_graph(seal_graph(find_graph(graph, packs), capabilities()), capabilities())
+    return compile_graph(seal_graph(find_graph(graph, home, packs), capabilities()), capabilities())
 
 
 def _draw(compiled: CompiledGraph, *, as_json: bool) -> None:

@@ -110,9 +110,9 @@ def ends(case: Case) -> Iterator[Fault]:
                     case.at(name, "needs"), "brief_not_first", f"{name} must come first", mend, listed(above)
                 )
     if len(verdicts) == 1:
-        above = case.ancestors[verdicts[0]]
+        judged = case.ancestors[verdicts[0]]
         for name, bound in case.capabilities.items():
-            if bound.effects and name not in above:
+            if bound.effects and name not in judged:
                 yield case.fault(
                     case.at(verdicts[0], "needs"),
                     "verdict_misses_effect",
