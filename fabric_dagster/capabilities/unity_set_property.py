@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from fabric_dagster.capabilities.base import Arguments, Capability, FailureCode, feed
 from fabric_dagster.contracts.base import Contract
@@ -29,6 +29,12 @@ class SetProperty(Arguments):
     document: str = Field(pattern=r"^-?[0-9]{1,20}$")
     path: str = Field(min_length=1, max_length=1024)
     value: bool | int | str | UnityReference | PlanReference = feed("property_value")
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def _decimal(cls, value: object) -> object:
+        """A JSON number with a fraction is taken as its decimal text: plans hold no floats."""
+        return repr(value) if isinstance(value, float) else value
 
 
 CAPABILITY = Capability(

@@ -172,6 +172,19 @@ class FileTransactions:
         """The transactions that ``recover`` must look at."""
         return tuple(j.transaction for j in self.journaled() if j.state in {"prepared", "undoing"})
 
+    def by_age(self) -> tuple[str, ...]:
+        """The transactions whose journals are kept, oldest first."""
+        kept = [(self._folder(j.transaction).stat().st_mtime_ns, j.transaction) for j in self.journaled()]
+        return tuple(name for _, name in sorted(kept))
+
+    def sweep(self) -> None:
+        """Remove journal folders that were never completed: their transactions had touched nothing."""
+        if not self.journals.is_dir():
+            return
+        with self._alone():
+            for rest in self._rests():
+                journals_.drop(rest)
+
     def _rests(self) -> list[Path]:
         """Journal folders that were never completed: their transactions had touched nothing."""
         folders = (folder for folder in self.journals.iterdir() if folder.is_dir())

@@ -8,7 +8,6 @@ since without ``Library/PackageCache`` nobody can say whether it is broken.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -211,42 +210,3 @@ def _cached(cache: Path) -> Iterator[str]:
         guid = read_guid(meta.read_bytes())
         if guid:
             yield guid
-
-
-def summary(index: ProjectIndex, known: Mapping[str, str] | None = None) -> dict[str, object]:
-    """The JSON form of what a person asks ``inspect`` for."""
-    outside = index.outside(known)
-    unresolved = [*outside["broken"], *outside["unknown"]]
-    suffixes = Counter(PurePosixPath(path).suffix or "folder" for path in index.guids)
-    return {
-        "project": index.project.root.name,
-        "unity_version": index.project.version,
-        "force_text": index.project.forces_text,
-        "files": index.files,
-        "assets": len(index.guids),
-        "guids": len(index.assets),
-        "kinds": dict(sorted(suffixes.items(), key=lambda pair: (-pair[1], pair[0]))),
-        "duplicate_guids": index.duplicates,
-        "orphan_metas": index.orphan_metas,
-        "missing_metas": index.missing_metas,
-        "stub_metas": index.stub_metas,
-        "broken_metas": index.broken_metas,
-        "suspicious_guids": index.suspicious_guids,
-        "case_twins": [list(pair) for pair in index.case_twins],
-        "links": index.links,
-        "references": {
-            "total": len(index.uses),
-            "within_project": len(index.uses) - sum(map(len, outside.values())),
-            **{kind: len(uses) for kind, uses in outside.items()},
-        },
-        "unresolved": [
-            {
-                "in": use.path,
-                "fileID": use.reference.file_id,
-                "guid": use.reference.guid,
-                "type": use.reference.kind,
-                "class": index.classify(use.reference.guid, known),
-            }
-            for use in unresolved
-        ],
-    }

@@ -21,7 +21,8 @@ from resources.unity.text import TextFault, UnityFile, scan_references
 def observe_plan(project: Project, requests: Iterable[Arguments]) -> Iterator[Observation]:
     """Every postcondition of every operation, as it is on the disk now."""
     workspace = Workspace(project, project.root)
-    for args in requests:
+    # A later operation on the same target has the last word.
+    for args in {_target(args): args for args in requests}.values():
         try:
             if isinstance(args, ImportTexture):
                 yield from _imported(workspace, args)
@@ -30,6 +31,12 @@ def observe_plan(project: Project, requests: Iterable[Arguments]) -> Iterator[Ob
         except (FabricError, TextFault) as fault:
             where = args.destination if isinstance(args, ImportTexture) else "plan"
             yield Observation(where, "readable", str(fault), holds=False)
+
+
+def _target(args: Arguments) -> tuple[str, ...]:
+    if isinstance(args, SetProperty):
+        return target_of(args), args.document, args.path
+    return (args.destination,) if isinstance(args, ImportTexture) else (str(id(args)),)
 
 
 def reference_observations(workspace: Workspace) -> Iterator[Observation]:

@@ -1,4 +1,4 @@
-"""A Unity project's tree: where it lies, its version, its files, and a manifest of their bytes.
+"""A Unity project's tree: where it lies, its version, its settings, its files.
 
 Rules kept here: only ``Assets``, ``Packages`` and ``ProjectSettings`` are the project; ``Library``, ``Temp``
 and ``Logs`` are the editor's. Names that Unity ignores (leading dot, trailing ``~``) are no assets. Links are
@@ -7,7 +7,6 @@ listed and never followed.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -23,7 +22,6 @@ VERSION = re.compile(r"^m_EditorVersion:\s*(\S+)", re.MULTILINE)
 ONE_LINE = re.compile(rb"^  m_SerializeInlineMappingsOnOneLine: 1\r?$", re.MULTILINE)
 TEXT_MODE = re.compile(rb"^  m_SerializationMode: ([0-9]+)\r?$", re.MULTILINE)
 FORCE_TEXT = b"2"
-CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -132,27 +130,6 @@ def walk(root: Path, under: str) -> Iterator[Item]:
         yield Item(path, folder, link)
         if folder:
             yield from walk(root, path)
-
-
-def tree_manifest(root: Path) -> dict[str, str]:
-    """POSIX path → ``sha256:…`` of every file under Assets, Packages and ProjectSettings, sorted by path.
-
-    A link is listed with the digest of its target's name, marked ``link:``: it is not followed.
-    """
-    found: dict[str, str] = {}
-    for top in ROOTS:
-        for item in walk(root, top):
-            if item.link:
-                target = os.readlink(root / item.path)  # noqa: PTH115 - bytes of the name, not a path
-                found[item.path] = "link:" + hashlib.sha256(os.fsencode(target)).hexdigest()
-            elif not item.folder:
-                found[item.path] = "sha256:" + _digest(root / item.path)
-    return found
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb", buffering=0) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _held(lock: Path) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -34,7 +35,7 @@ from resources.unity.observations import observe_plan, reference_observations
 from resources.unity.operations.import_texture import import_texture, needed_allocations
 from resources.unity.operations.set_property import set_property
 from resources.unity.operations.workspace import Workspace
-from resources.unity.project import open_project
+from resources.unity.project import Project, open_project
 
 KINDS = {"texture": "unity_path", "sprite": "unity_reference", "property": "unity_path"}
 #: what stands in for an output that is not made yet, while arguments are checked
@@ -60,19 +61,30 @@ class HeadlessUnity:
     def __init__(
         self,
         project: Path,
-        *,
         journals: Path | None = None,
+        *,
         draw: Callable[[], str] | None = None,
         hook: Callable[[str], None] | None = None,
     ) -> None:
-        self.project = open_project(project)
+        self._place = project
+        self._journals = journals
+        self._hook = hook
         self._draw = draw or (lambda: uuid.uuid4().hex)
-        self.transactions = FileTransactions(
+
+    @cached_property
+    def project(self) -> Project:
+        """The opened project; ``InvalidDocument`` where the folder is none."""
+        return open_project(self._place)
+
+    @cached_property
+    def transactions(self) -> FileTransactions:
+        """The transactions of the project's root."""
+        return FileTransactions(
             self.project.root,
-            journals or self.project.state / "transactions",
+            self._journals or self.project.state / "transactions",
             lock=self.project.state / "writer.lock",
             guard=self.project.refuse_open_editor,
-            hook=hook,
+            hook=self._hook,
         )
 
     @property

@@ -1,0 +1,160 @@
+"""``fabric unity``: look at and edit Unity projects without an editor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fabric_dagster.cli.output import JsonFlag, emit, note, say
+from fabric_dagster.errors import UsageFault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from resources.unity.apply import Applied
+
+ProjectFolder = Annotated[Path, typer.Argument(metavar="PROJECT", help="The folder that holds Assets.")]
+SHOWN = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``fabric unity``."""
+    group = typer.Typer(no_args_is_help=True, help="Read and edit Unity projects, headless.")
+    group.command("inspect")(inspect)
+    group.command("apply")(apply)
+    group.command("recover")(recover)
+    app.add_typer(group, name="unity")
+
+
+def inspect(
+    project: ProjectFolder,
+    known: Annotated[
+        Path | None, typer.Option("--known", help="A JSON object: GUID → where a package has it.")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Version, assets, GUIDs, duplicate, orphan and missing .meta, unresolved references."""
+    from resources.unity.index import index_project
+    from resources.unity.inspection import summary
+    from resources.unity.project import open_project
+
+    _folder(project)
+    packages = _known(known)
+    note("Reading the project")
+    found = summary(index_project(open_project(project)), packages)
+    emit(found, as_json=as_json, human=lambda: _tell(found))
+
+
+def apply(
+    project: ProjectFolder,
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.json", help="A fabric.physical-plan.v1.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the diff and write nothing.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Run typed operations as one transaction; rolled back on any failure."""
+    from resources.unity.apply import apply_plan
+
+    _folder(project)
+    done = apply_plan(project, plan, dry_run=dry_run)
+    document = {"dry_run": dry_run, **done.as_dict()}
+    emit(document, as_json=as_json, human=lambda: _tell_applied(done, dry_run=dry_run))
+
+
+def recover(project: ProjectFolder, as_json: JsonFlag = False) -> None:
+    """Finish or undo an interrupted transaction."""
+    from resources.unity.apply import recover as recover_all
+
+    _folder(project)
+    done = recover_all(project)
+
+    def human() -> None:
+        if not done:
+            say("Nothing was interrupted.")
+        for item in done:
+            outcome = "finished" if item["standing"] == "after" else "undone: the project is as before it"
+            say(f"{item['transaction']}  {outcome}")
+
+    emit({"recovered": done}, as_json=as_json, human=human)
+
+
+def _folder(project: Path) -> None:
+    if not project.is_dir():
+        raise UsageFault(
+            "unity.no_folder", "there is no such folder", where=str(project), mend="name a Unity project"
+        )
+
+
+def _known(path: Path | None) -> Mapping[str, str] | None:
+    if path is None:
+        return None
+    import json
+
+    from fabric_dagster.errors import InvalidDocument
+
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as fault:
+        raise InvalidDocument("unity.known_guids", f"cannot be read: {fault}", where=str(path)) from None
+    if not isinstance(found, dict):
+        raise InvalidDocument("unity.known_guids", "it is no JSON object", where=str(path))
+    return {str(guid).lower(): str(name) for guid, name in found.items()}
+
+
+def _tell(found: dict[str, Any]) -> None:
+    references = found["references"]
+    say(f"{found['project']}: Unity {found['unity_version'] or 'unknown'}")
+    kinds = ", ".join(f"{count} {kind}" for kind, count in list(found["kinds"].items())[:8])
+    say(f"  {found['files']} files, {found['assets']} assets with a GUID: {kinds}")
+    outside = f"{references['built_in']} built in, {references['package']} in packages"
+    say(f"  {references['total']} references: {references['within_project']} within the project, {outside},")
+    say(f"    {references['broken']} broken, {references['unknown']} unknown (no package cache to look in)")
+    if not found["force_text"]:
+        say("  Asset Serialization is not Force Text: binary assets cannot be edited")
+    for title, key in (
+        ("duplicate GUIDs", "duplicate_guids"),
+        ("orphan .meta", "orphan_metas"),
+        ("missing .meta", "missing_metas"),
+        ("GUID-only .meta", "stub_metas"),
+        (".meta without a GUID", "broken_metas"),
+        ("GUIDs that look typed by hand", "suspicious_guids"),
+        ("names that differ only by case", "case_twins"),
+        ("links, not followed", "links"),
+    ):
+        _list(title, found[key])
+    _list("unresolved references", [_use(item) for item in found["unresolved"]])
+
+
+def _use(item: dict[str, Any]) -> str:
+    return f"{item['in']}: {{fileID: {item['fileID']}, guid: {item['guid']}}} ({item['class']})"
+
+
+def _list(title: str, items: Any) -> None:  # noqa: ANN401 - a list of paths, pairs, or GUID → paths
+    lines = (
+        [f"{guid}: {', '.join(paths)}" for guid, paths in items.items()] if isinstance(items, dict) else items
+    )
+    say(f"  {title}: {len(lines)}")
+    for line in lines[:SHOWN]:
+        say(f"    {line if isinstance(line, str) else ' | '.join(line)}")
+    if len(lines) > SHOWN:
+        say(f"    … and {len(lines) - SHOWN} more (--json lists all)")
+
+
+def _tell_applied(done: Applied, *, dry_run: bool) -> None:
+    for name in done.undone:
+        say(f"{'Would undo' if dry_run else 'Undid'} {name}.")
+    if done.staged is None:
+        return
+    if done.staged.diff:
+        say(done.staged.diff.rstrip("\n"))
+        say()
+    for text in done.staged.warnings:
+        say(f"warning: {text}")
+    count = len(done.staged.changes)
+    if not count:
+        say("Nothing to change: the project is as the plan asks for.")
+    elif dry_run:
+        say(f"Dry run: {count} files would change. Nothing was written.")
+    else:
+        say(f"{count} files changed as transaction {done.transaction}, read back and as planned.")
