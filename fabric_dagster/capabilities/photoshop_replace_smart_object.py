@@ -46,6 +46,7 @@ CAPABILITY = Capability(
         *LAYER_FAILURES,
         *SAVE_FAILURES,
         *PROFILE_FAILURES,
+        FailureCode("photoshop.allocation_missing", "operator", True, "bind the plan again"),
         FailureCode("photoshop.not_a_smart_object", "pack", False, "correct the role map for this template"),
         FailureCode("photoshop.layer_locked", "operator", False, "unlock the layer in the template"),
         FailureCode("photoshop.smart_filters", "operator", False, "rasterise the smart filters"),

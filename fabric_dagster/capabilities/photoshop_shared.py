@@ -112,6 +112,8 @@ DOCUMENT_FAILURES: Final = (
     FailureCode("photoshop.worker_died", "operator", True, "try once more; the document may be hostile"),
     FailureCode("photoshop.engine_failed", "operator", False, AGAIN),
     FailureCode("photoshop.no_document", "pack", False, "open a duplicate before the first edit"),
+    FailureCode("path.unsafe", "pack", False, "give plain relative paths under the delivery folder"),
+    FailureCode("path.symlink", "operator", False, "replace the link by a real folder or file"),
     FailureCode("photoshop.source_changed", "operator", True, "let nobody save the template meanwhile"),
 )
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from resources.photoshop.document import Document, Layer
 
 SHOWN_CANDIDATES = 8
+#: spellings of one path that are looked at; each name with a slash on the way doubles them
+MOST_FORMS = 64
 
 
 def escape(name: str) -> str:
@@ -46,6 +48,23 @@ def _match(siblings: Iterable[Layer], wanted: str, found: dict[int, Layer]) -> N
                 found[layer.index] = layer
             elif layer.children and wanted.startswith(form + "/"):
                 _match(layer.children, wanted[len(form) + 1 :], found)
+
+
+def ambiguous(document: Document) -> set[int]:
+    """Indices of the layers whose escaped path fits another layer too: those need their id."""
+    fits: dict[str, set[int]] = {}
+
+    def note(siblings: Iterable[Layer], above: tuple[str, ...]) -> None:
+        for layer in siblings:
+            forms = {layer.name, escape(layer.name)}
+            here = tuple(f"{head}/{form}" if head else form for head in above for form in forms)
+            here = here[:MOST_FORMS]
+            for path in here:
+                fits.setdefault(path, set()).add(layer.index)
+            note(layer.children, here)
+
+    note(document.roots, ("",))
+    return {layer.index for layer in document.walk() if len(fits.get(path_of(layer), ())) != 1}
 
 
 def resolve(document: Document, address: Mapping[str, Any], where: str = "layer") -> Layer:

@@ -56,12 +56,12 @@ def read(path: str, limits: Limits) -> bytes:
     return Path(path).read_bytes()
 
 
-def inspect_file(path: str, limits: Limits) -> dict[str, Any]:
+def inspect_file(path: str, limits: Limits, roles: dict[str, Any] | None = None) -> dict[str, Any]:
     """The semantic document of a file, with its digest."""
     from resources.photoshop.inspect import inspect
 
     data = read(path, limits)
-    return {"digest": digest_bytes(data), **inspect(parse(data, limits), data)}
+    return {"digest": digest_bytes(data), **inspect(parse(data, limits), data, roles)}
 
 
 def render_file(

@@ -8,10 +8,12 @@ is still told, with the hazard ``details_unreadable``.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from fabric_dagster.errors import FabricError
-from resources.photoshop.address import matches, path_of
+from resources.photoshop.address import ambiguous, path_of, resolve_roles
 from resources.photoshop.document import ADJUSTMENTS, FILLS, VECTOR_MASKS, Document, Layer, build, detail
 from resources.photoshop.parsed import Parsed, load
 from resources.photoshop.psd.container import COLOUR_CHANNELS, COMPRESSIONS, Container
@@ -39,14 +41,19 @@ EFFECTS = {
 }  # fmt: skip
 
 
-def inspect(container: Container, data: bytes) -> dict[str, Any]:
-    """Everything that ``fabric photoshop inspect`` tells; ``data`` are the container's bytes."""
+def inspect(container: Container, data: bytes, roles: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Everything that ``fabric photoshop inspect`` tells; ``data`` are the container's bytes.
+
+    ``roles`` are resolved against the tree; all that can't be are one error.
+    """
     document = build(container)
+    named = resolve_roles(document, roles or {})
     hazards: list[dict[str, str]] = []
     parsed = _parse(data, hazards)
     linked = _links(container, hazards)
     header = container.header
-    layers = [_layer(layer, document, parsed, linked, hazards) for layer in document.roots]
+    context = _Context(parsed, linked, hazards, ambiguous(document))
+    layers = [_layer(layer, context) for layer in document.roots]
     _duplicates(document, hazards)
     merged = _merged(container, hazards)
     return {
@@ -62,6 +69,8 @@ def inspect(container: Container, data: bytes) -> dict[str, Any]:
         "guides": _guides(parsed),
         "comps": detail(parsed.layer_comps) if parsed else [],
         "slices": len((parsed.slices or {}).get("slices", ())) if parsed else 0,
+        "roles": {role: {"id": layer.id, "path": path_of(layer)} for role, layer in named.items()},
+        "fonts": sorted(context.fonts),
         "counts": dict(sorted(Counter(layer.kind for layer in document.walk()).items())),
         "layers": layers,
         "hazards": hazards,
@@ -87,13 +96,18 @@ def _hazard(hazards: list[dict[str, str]], code: str, where: str, what: str) -> 
     hazards.append({"code": code, "where": where, "what": what})
 
 
-def _layer(
-    layer: Layer,
-    document: Document,
-    parsed: Parsed,
-    linked: dict[str, Link],
-    hazards: list[dict[str, str]],
-) -> dict[str, Any]:
+@dataclass(slots=True)
+class _Context:
+    """What every layer's telling needs."""
+
+    parsed: Parsed | None
+    linked: dict[str, Link]
+    hazards: list[dict[str, str]]
+    ambiguous: set[int]
+    fonts: set[str] = field(default_factory=set)
+
+
+def _layer(layer: Layer, context: _Context) -> dict[str, Any]:
     record = layer.record
     path = path_of(layer)
     blend = record.blend.decode("latin-1").strip()
@@ -106,7 +120,7 @@ def _layer(
         "id": layer.id,
         "name": layer.name,
         "path": path,
-        "path_is_unique": len(matches(document, path)) == 1,
+        "path_is_unique": layer.index not in context.ambiguous,
         "kind": layer.kind,
         "bounds": dict(zip(("left", "top", "right", "bottom"), layer.bounds, strict=True)),
         "visible": layer.visible,
@@ -123,12 +137,12 @@ def _layer(
         found["adjustment"] = next(ADJUSTMENTS[b.key] for b in record.blocks if b.key in ADJUSTMENTS)
     if layer.kind in {"fill", "shape"}:
         found["fill"] = next(FILLS[b.key] for b in record.blocks if b.key in FILLS)
-    if parsed is not None and layer.index < len(parsed.layers):
-        _details(layer, parsed, found, hazards)
+    if context.parsed is not None and layer.index < len(context.parsed.layers):
+        _details(layer, context.parsed, found, context)
     if layer.kind == "smart_object":
-        found["smart_object"] = _smart_object(layer, path, linked, hazards)
+        found["smart_object"] = _smart_object(layer, path, context.linked, context.hazards)
     if layer.kind in {"group", "artboard"}:
-        found["children"] = [_layer(child, document, parsed, linked, hazards) for child in layer.children]
+        found["children"] = [_layer(child, context) for child in layer.children]
     return found
 
 
@@ -141,12 +155,12 @@ def _mask(layer: Layer) -> dict[str, Any] | None:
     return {"bounds": bounds, "outside": mask[16], "disabled": bool(mask[17] & 2)}
 
 
-def _details(layer: Layer, parsed: Parsed, found: dict[str, Any], hazards: list[dict[str, str]]) -> None:
+def _details(layer: Layer, parsed: Parsed, found: dict[str, Any], context: _Context) -> None:
     seen = parsed.layers[layer.index]
     try:
         effects, text, artboard, states = seen.effects, seen.text, seen.artboard, seen.comp_states
     except Exception:  # one unreadable layer must not hide the others  # noqa: BLE001
-        _hazard(hazards, "details_unreadable", found["path"], "its text or effects can't be read")
+        _hazard(context.hazards, "details_unreadable", found["path"], "its text or effects can't be read")
         return
     found["effects"] = _effects(effects)
     if states:
@@ -156,6 +170,7 @@ def _details(layer: Layer, parsed: Parsed, found: dict[str, Any], hazards: list[
     if text:
         body = text.get("text", "")
         fonts = list(dict.fromkeys(run["font"] for run in text.get("runs", ()) if run.get("font")))
+        context.fonts.update(fonts)
         found["text"] = {
             "contents": body.rstrip("\r\0").replace("\r", "\n"),
             "fonts": fonts,

@@ -25,6 +25,8 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}
 PERCEPTUAL = b"\0"
 LEVEL = 9
+#: rows are filtered in bands of about this size, so that memory stays bounded
+BAND_BYTES = 1 << 22
 
 
 def encode_png(
@@ -54,22 +56,32 @@ def _filtered(pixels: NDArray[np.uint8 | np.uint16]) -> bytes:
     height, width, channels = pixels.shape
     step = channels * pixels.dtype.itemsize
     raw = np.frombuffer(pixels.astype(pixels.dtype.newbyteorder(">")).tobytes(), np.uint8)
-    rows = raw.reshape(height, width * step).astype(np.int16)
+    rows = raw.reshape(height, width * step)
+    band = max(1, BAND_BYTES // (width * step))
+    before = np.zeros((1, width * step), np.uint8)
+    parts = []
+    for start in range(0, height, band):
+        parts.append(_filter_band(rows[start : start + band], before, step))
+        before = rows[start + band - 1 : start + band]
+    return b"".join(parts)
+
+
+def _filter_band(part: NDArray[np.uint8], before: NDArray[np.uint8], step: int) -> bytes:
+    """Some rows, filtered; ``before`` is the row above them."""
+    rows = part.astype(np.int16)
     left = np.zeros_like(rows)
     left[:, step:] = rows[:, :-step]
-    up = np.zeros_like(rows)
-    up[1:] = rows[:-1]
+    up = np.concatenate([before.astype(np.int16), rows[:-1]])
     corner = np.zeros_like(rows)
-    corner[1:, step:] = rows[:-1, :-step]
+    corner[:, step:] = up[:, :-step]
     guess = left + up - corner
     to_left, to_up, to_corner = abs(guess - left), abs(guess - up), abs(guess - corner)
     paeth = np.where(
         (to_left <= to_up) & (to_left <= to_corner), left, np.where(to_up <= to_corner, up, corner)
     )
     tries = np.stack([rows, rows - left, rows - up, rows - (left + up) // 2, rows - paeth]).astype(np.uint8)
-    cost = np.abs(tries.astype(np.int8).astype(np.int32)).sum(axis=2)
-    best = cost.argmin(axis=0)
-    chosen = tries[best, np.arange(height)]
+    best = np.abs(tries.astype(np.int8).astype(np.int16)).sum(axis=2, dtype=np.int64).argmin(axis=0)
+    chosen = tries[best, np.arange(len(rows))]
     return np.concatenate([best[:, None].astype(np.uint8), chosen], axis=1).tobytes()
 
 

@@ -1,11 +1,12 @@
 """Replace the contents of an embedded smart object and draw its layer again.
 
-How new contents fit: Photoshop keeps a smart object's transform when its contents are replaced, so
-contents of the same size land on the same corners; a different pixel size would make the layer grow or
-shrink with it. A pipeline wants the placed area kept, so here contents of any size fill the placed quad
-when their proportions are the same, and are otherwise fitted inside it, whole and centred, through the
-same projection; the recorded quad is then the one that they really cover. Through a warp, other
-proportions are refused: there the mesh has no inside to fit into.
+How new contents fit: contents of the same size land on the same corners. Desktop Photoshop keeps the scale
+when the size differs, so the layer grows or shrinks (loonghao/photoshop-python-api#174: "the size of it gets
+way bigger"); Adobe's Photoshop API fits them into the place of the old ones and keeps their proportions
+(AdobeDocs/photoshop-api-docs#52). A pipeline wants the second: contents of any size fill the placed quad when
+their proportions are the same, and are otherwise fitted inside it, whole and centred, through the same
+projection; the recorded quad is then the one that they really cover. Through a warp, other proportions are
+refused: there the mesh has no inside to fit into.
 
 Rules kept here: the linked item is cloned under a new uuid when other layers show it and the scope is one
 layer; blocks are edited only if they could be written back unchanged; masks, effects, clipping and blending

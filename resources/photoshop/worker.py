@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -28,6 +29,8 @@ STATM = Path("/proc/self/statm")
 
 def main() -> None:
     """Serve requests until standard input ends."""
+    # An interrupt reaches the whole group: the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Libraries that print must not write into the protocol.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

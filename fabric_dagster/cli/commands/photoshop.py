@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fabric_dagster.cli.output import JsonFlag, emit, say
-from fabric_dagster.errors import FabricError, Fault, UsageFault
+from fabric_dagster.errors import FabricError, Fault, InvalidDocument, UsageFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,11 +25,18 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="photoshop")
 
 
-def inspect(file: PsdFile, as_json: JsonFlag = False) -> None:
+def inspect(
+    file: PsdFile,
+    roles: Annotated[
+        Path | None, typer.Option("--roles", help="YAML or JSON: role to layer path, id or address.")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
     """Semantic tree, roles, fonts, links, profile, hazards."""
     from resources.photoshop.client import shared
 
-    found = _named(file, lambda path: shared().call("inspect", {"path": path}))
+    wanted = _roles(roles) if roles is not None else {}
+    found = _named(file, lambda path: shared().call("inspect", {"path": path, "roles": wanted}))
     emit(found, as_json=as_json, human=lambda: _tell(file, found))
 
 
@@ -98,6 +105,32 @@ def apply(
     emit(document, as_json=as_json, human=human)
 
 
+def _roles(file: Path) -> dict[str, Any]:
+    """A role map from a file: text is a path, a number an id, a mapping an address."""
+    import yaml
+
+    if not file.is_file():
+        raise UsageFault("photoshop.no_file", "there is no such file", where=str(file), mend="check the path")
+    try:
+        found = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError):
+        found = None
+    good = isinstance(found, dict) and all(
+        isinstance(role, str)
+        and (
+            isinstance(layer, str | int)
+            or (isinstance(layer, dict) and len(layer) == 1 and layer.keys() <= {"path", "id"})
+        )
+        for role, layer in found.items()
+    )
+    if not good:
+        raise InvalidDocument(
+            "photoshop.bad_roles", "this is no role map", where=str(file),
+            mend='write one mapping, such as `art: Art/Art` or `art: {"id": 3}`',
+        )  # fmt: skip
+    return dict(found)
+
+
 def _named(file: Path, ask: Any) -> Any:  # noqa: ANN401 - the worker's JSON
     """Ask about ``file``; faults without a place of their own, or only with a byte, get its name."""
     if not file.is_file():
@@ -120,6 +153,10 @@ def _tell(file: Path, found: dict[str, Any]) -> None:
     say(f"  {found['digest']}")
     for line in _lines(found["layers"], ""):
         say(line)
+    for role, layer in found["roles"].items():
+        say(f"role {role}: {layer['path']} [{layer['id']}]")
+    if found["fonts"]:
+        say("fonts: " + ", ".join(found["fonts"]))
     if found["guides"]:
         listed = ", ".join(f"{guide['direction'][0]} {guide['at']:g}" for guide in found["guides"])
         say(f"guides: {listed}")

@@ -30,8 +30,8 @@ def decode(
     from psd_tools.compression import PSDDecompressionWarning, decompress
     from psd_tools.constants import Compression
 
-    if width == 0 or height == 0:
-        return np.zeros((height, width), NATIVE[depth])
+    if width <= 0 or height <= 0:
+        return np.zeros((max(0, height), max(0, width)), NATIVE[depth])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", PSDDecompressionWarning)

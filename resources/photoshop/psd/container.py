@@ -151,7 +151,7 @@ def parse(data: bytes, limits: Limits | None = None) -> Container:
     global_mask = None
     if section.left >= 4:  # noqa: PLR2004 - the length field itself
         global_mask = section.take(section.number("I", "the global mask's length"), "the global layer mask")
-    blocks = read_blocks(section, psb=psb, strict=True)
+    blocks = read_blocks(section, psb=psb)
     container = Container(
         header, colour, resources, resources_tail, plain, global_mask, blocks, section.rest(), 0, b""
     )

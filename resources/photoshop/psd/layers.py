@@ -15,6 +15,7 @@ from resources.photoshop.psd.tagged import SIGNATURES, Block, read_blocks
 
 TRANSPARENCY, USER_MASK, REAL_MASK = -1, -2, -3
 HIDDEN_FLAG = 2
+ZIP_PREDICTED = 3
 
 
 @dataclass(slots=True)
@@ -133,7 +134,11 @@ def read_layer_info(
     _area(layers, depth, limits)
     for number, (layer, sizes) in enumerate(zip(layers, lengths, strict=True)):
         for channel, size in zip(layer.channels, sizes, strict=True):
-            channel.data = cursor.take(size, f"channel {channel.id} of layer record {number}")
+            what = f"channel {channel.id} of layer record {number}"
+            kind = int.from_bytes(cursor.peek(2), "big") if size >= 2 else 0  # noqa: PLR2004 - the code's size
+            if kind > ZIP_PREDICTED:
+                raise broken("psd.bad_compression", f"the compression of {what} is {kind}", cursor.at)
+            channel.data = cursor.take(size, what)
     return LayerInfo(count, layers, cursor.rest())
 
 
@@ -142,7 +147,8 @@ def _record(cursor: Cursor, limits: Limits, lengths: list[list[int]], *, psb: bo
     top, left, bottom, right, count = cursor.unpack("4iH", "a layer record")
     if count > 56 + 3:
         raise broken("psd.bad_channels", f"a layer record names {count} channels", start + 16)
-    if (bottom < top or right < left) or (bottom - top) * (right - left) > limits.pixels:
+    # Some writers leave inverted rectangles on empty layers: those have no pixels.
+    if max(0, bottom - top) * max(0, right - left) > limits.pixels:
         raise broken("psd.bad_rectangle", f"a layer's rectangle is {left},{top} to {right},{bottom}", start)
     channels, sizes = [], []
     for _ in range(count):
@@ -160,7 +166,7 @@ def _record(cursor: Cursor, limits: Limits, lengths: list[list[int]], *, psb: bo
     ranges = extra.take(extra.number("I", "the blending ranges' length"), "the blending ranges")
     named = extra.peek(1)[0] + 1 if extra.left else 0
     name = extra.take(min(named + -named % 4, max(named, extra.left)), "a layer's name")
-    blocks = read_blocks(extra, psb=psb, strict=False)
+    blocks = read_blocks(extra, psb=psb)
     return LayerRecord(
         top, left, bottom, right, channels, signature, blend, opacity, clipping, flags, filler, mask,
         ranges, name, blocks, extra.rest(), start,
@@ -182,7 +188,7 @@ def _nesting(layers: list[LayerRecord], limits: Limits) -> None:
 def _area(layers: list[LayerRecord], depth: int, limits: Limits) -> None:
     total = 0
     for layer in layers:
-        total += (layer.bottom - layer.top) * (layer.right - layer.left) * len(layer.channels)
+        total += max(0, layer.bottom - layer.top) * max(0, layer.right - layer.left) * len(layer.channels)
         if total > limits.total_pixels:
             what = f"the layers' channels hold more than {limits.total_pixels} samples of {depth} bits"
             raise broken("psd.too_many_pixels", what, layer.offset)

@@ -48,15 +48,12 @@ class Block:
             self.pad = b""
 
 
-def read_blocks(cursor: Cursor, *, psb: bool, strict: bool) -> list[Block]:
-    """Blocks up to the window's end or (not ``strict``) to the first thing that is none.
-
-    A strict reader refuses garbage between blocks; a short tail is left in the window either way.
-    """
+def read_blocks(cursor: Cursor, *, psb: bool) -> list[Block]:
+    """Blocks up to the window's end. A short or empty (zeros) tail is left; anything else is refused."""
     found: list[Block] = []
     while cursor.left >= 12:  # noqa: PLR2004 - signature, key and length
         if cursor.peek(4) not in SIGNATURES:
-            if strict and found and cursor.peek(cursor.left).strip(b"\0"):
+            if cursor.peek(cursor.left).strip(b"\0"):
                 raise broken(
                     "psd.bad_block", f"a tagged block starts with {cursor.peek(4)!r}, not 8BIM", cursor.at
                 )
