@@ -56,7 +56,12 @@ def authorize_execution(
     ``.out_of_scope``, ``.same_identity``.
     """
     if workspace != store.workspace:
-        raise Refused("authority.workspace", "the log is another workspace's", value=store.workspace)
+        raise Refused(
+            "authority.workspace",
+            "the log is another workspace's",
+            value=store.workspace,
+            mend="open the log of this home's own workspace",
+        )
     _certificate(store, trust, reference, graph_digest)
     standing = _commission(store, trust, reference, graph_digest, project, now)
     certificate = _certificate(store, trust, reference, graph_digest, standing.commission.certificate)

@@ -98,12 +98,14 @@ def _faults(store: EventStore, signer: Signer, document: Commission, now: dateti
     if ends is None:
         faults.append(_bad("its expiry is no RFC 3339 time with a zone", document.expires))
     elif ends <= now:
-        faults.append(Fault("authority.expired", "it has expired already", value=document.expires))
+        faults.append(
+            Fault("authority.expired", "it has expired already", "", "give a later time", document.expires)
+        )
     return faults
 
 
 def _bad(what: str, value: str) -> Fault:
-    return Fault("authority.bad_commission", f"the commission is refused: {what}", value=value)
+    return Fault("authority.bad_commission", f"the commission is refused: {what}", "", "mend it", value)
 
 
 def revoke(store: EventStore, signer: Signer, graph: str, reason: str, trust: TrustRoot) -> Event | None:
