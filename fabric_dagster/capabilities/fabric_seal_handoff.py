@@ -6,7 +6,7 @@ from fabric_dagster.capabilities.base import Arguments, Capability, FailureCode,
 class SealHandoff(Arguments):
     """The artifact to seal."""
 
-    artifact: str = feed("picture", description="an exported picture")
+    artifact: str = feed("png", description="an exported picture")
 
 
 CAPABILITY = Capability(

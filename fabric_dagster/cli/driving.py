@@ -7,7 +7,6 @@ the run proves that nobody is working on it.
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import TYPE_CHECKING
 
@@ -87,7 +86,6 @@ def _once(hall: Hall, taken: Taken, instance: dg.DagsterInstance) -> None:
 
     workflow = taken.workflow
     graph, pack = workflow.compiled, workflow.pack
-    logging.getLogger("dagster").setLevel(logging.CRITICAL)
     definitions = dg.Definitions(
         assets=[intake_spec(), *template_assets(pack), *workflow_assets(pack, graph, pools=False)],
         asset_checks=list(workflow_checks(graph, pools=False)),
@@ -100,6 +98,7 @@ def _once(hall: Hall, taken: Taken, instance: dg.DagsterInstance) -> None:
         instance=instance,
         partition_key=taken.ticket.key,
         tags=run_tags(taken, hall.home.id[7:23]),
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         raise_on_error=False,
     )
     if not result.success:
@@ -109,7 +108,7 @@ def _once(hall: Hall, taken: Taken, instance: dg.DagsterInstance) -> None:
 def _surprises(hall: Hall, taken: Taken, result: dg.ExecuteInProcessResult) -> None:
     """A step that failed without the run having ended says so itself; nothing is swallowed."""
     run = hall.services.reload(taken.opened.run)
-    if run.state != "running" or run.recoveries:
+    if run.state not in {"opened", "running"} or run.recoveries:
         return
     faults = []
     for event in result.filter_events(lambda item: item.is_step_failure):

@@ -26,6 +26,7 @@ pre { border: 1px solid var(--line); border-radius: 6px; padding: .75rem; overfl
   white-space: pre; }
 .add { color: #1a7f37; } .del { color: #cf222e; }
 .ok { color: #1a7f37; font-weight: 600; } .bad { color: #cf222e; font-weight: 600; }
+td.id { white-space: nowrap; } summary { opacity: .75; cursor: pointer; }
 figure { display: inline-block; margin: 0 1.5rem 1rem 0; } figcaption { font-size: 12.5px; opacity: .75; }
 img { max-width: 100%; border-radius: 6px; border: 1px solid var(--line);
   background: repeating-conic-gradient(#8883 0 25%, transparent 0 50%) 0 0 / 16px 16px; }
@@ -116,14 +117,17 @@ def _verdict(hall: Hall, verdict: dict[str, Any]) -> str:
     rows = []
     for check in verdict["checks"]:
         word = "passed" if check["passed"] else "failed"
-        found = "<br>".join(
-            escape(f"{item['where']}: expected {item['expected']}, found {item['found']}")
-            for item in check.get("findings", ())
+        found = _table(
+            ("where", "expected", "found"),
+            ([item["where"], item["expected"], item["found"]] for item in check.get("findings", ())),
         )
+        word_open = "" if check["passed"] else " open"
+        count = len(check.get("findings", ()))
+        found = f"<details{word_open}><summary>{count} looked at</summary>{found}</details>"
         rows.append(
-            f"<tr><td><code>{check['id']}</code></td>"
+            f"<tr><td class=id><code>{check['id']}</code></td>"
             f"<td class={'ok' if check['passed'] else 'bad'}>{word}</td>"
-            f"<td>{escape(check['summary'])}<br>{found}</td></tr>"
+            f"<td>{escape(check['summary'])}{found}</td></tr>"
         )
     pictures = "".join(
         _figure(hall, f"{check['id']}: {title}", check["picture_digests"][file])

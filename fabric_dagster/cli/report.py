@@ -81,26 +81,22 @@ def _files(hall: Hall, run: RunRecord) -> dict[str, list[str]]:
 
 
 def print_report(document: dict[str, Any]) -> None:
-    """The report for a person."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False)
+    """The report for a person; plain lines, so that nothing is cut where no terminal says how wide it is."""
     run, ticket = document["run"], document["ticket"]
     say(f"Ticket    {ticket['key']}  {ticket['summary']}")
     say(f"Graph     {run['reference']}  {run['graph'][:SHORT]}")
     say(f"Run       {run['run'][:SHORT]}  {run['state']}, {run['events']} signed events")
     if document["decision"]:
         _print_decision(document["decision"])
-    say()
-    table = Table(title="What ran", title_justify="left", show_lines=False)
-    for column in ("partition", "specialist", "attempt", "state", "operations"):
-        table.add_column(column)
+    say("\nWhat ran")
     for part in document["partitions"]:
-        operations = ", ".join(part["capabilities"])
-        table.add_row(part["partition"], part["specialist"], str(part["attempt"]), part["state"], operations)
-    console.print(table)
-    _print_checks(console, document["verdicts"])
+        attempt = f", attempt {part['attempt']}" if part["attempt"] > 1 else ""
+        say(f"  {part['state']:<10} {part['partition']:<12} {part['specialist']}{attempt}")
+        for name in part["capabilities"]:
+            say(f"             {name}")
+        if part["failure"]:
+            say(f"             {part['failure']['what']} [{part['failure']['code']}]")
+    _print_checks(document["verdicts"])
     _print_files(document)
     if run.get("unresolved"):
         say("\nUnresolved")
@@ -111,28 +107,20 @@ def print_report(document: dict[str, Any]) -> None:
 def _print_decision(decision: dict[str, Any]) -> None:
     say(f"Decision  rule {decision['rule']}")
     for name, value in decision["values"].items():
-        say(f"          {name}: {value if isinstance(value, str) else json.dumps(value)}")
+        say(f"          {name}: {value if isinstance(value, str) else json.dumps(value, sort_keys=True)}")
     for item in decision["evidence"]:
         say(f"          cites {item.get('citation', '')}: “{item.get('quote', '')}”")
 
 
-def _print_checks(console: Any, verdicts: list[dict[str, Any]]) -> None:  # noqa: ANN401 - a rich console
-    from rich.table import Table
-
-    table = Table(title="Blind checks, signed by the validator", title_justify="left")
-    for column in ("side", "check", "verdict", "what was found"):
-        table.add_column(column)
+def _print_checks(verdicts: list[dict[str, Any]]) -> None:
     for verdict in verdicts:
+        say(f"\nBlind checks on {verdict['side']}, signed by the validator")
         for check in verdict["checks"]:
             word = "passed" if check["passed"] else "FAILED" if check["blocking"] else "warning"
-            table.add_row(verdict["side"], check["id"], word, check["summary"])
+            say(f"  {word:<10} {check['id']:<22} {check['summary']}")
             if not check["passed"]:
                 for item in check.get("findings", ()):
-                    table.add_row(
-                        "", "", "", f"{item['where']}: expected {item['expected']}, found {item['found']}"
-                    )
-    if table.row_count:
-        console.print(table)
+                    say(f"             {item['where']}: expected {item['expected']}, found {item['found']}")
 
 
 def _print_files(document: dict[str, Any]) -> None:

@@ -122,19 +122,11 @@ def runs(
     found = [item for item in all_runs(open_hall(home)) if state in {None, item.state}]
 
     def human() -> None:
-        from rich.console import Console
-        from rich.table import Table
-
-        table = Table()
-        for column in ("run", "ticket", "graph", "state", "opened", "events"):
-            table.add_column(column)
         for item in found:
-            opened = item.opened.recorded_at[:19]
-            table.add_row(item.run[7:19], item.key, item.reference, item.state, opened, str(len(item.events)))
-        if found:
-            Console(highlight=False).print(table)
-        else:
-            say("No runs yet.")
+            opened = item.opened.recorded_at[:19].replace("T", " ")
+            say(f"{item.run[7:19]}  {opened}  {item.state:<24} {item.key:<12} {item.reference}")
+        if not found:
+            say("No runs yet." if state is None else f"No run is {state}.")
 
     emit([item.document().body() for item in found], as_json=as_json, human=human)
 
