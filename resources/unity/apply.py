@@ -58,7 +58,7 @@ def apply_plan(project: Path, plan_file: Path, *, dry_run: bool = False) -> Appl
     """Apply the plan in ``plan_file`` to ``project``.
 
     Raises ``UsageFault`` for the call's own words, ``InvalidDocument`` with all faults of the plan,
-    ``OperationFailed`` with every failure of its operations, ``Conflict`` where the project changed underneath
+    ``OperationFailed`` with every failure of its operations, ``Conflict`` where the project changed since
     or an editor has it open.
     """
     plan, typed = read_plan(_read(plan_file), "unity", str(plan_file))

@@ -14,14 +14,14 @@ from resources.unity.text.documents import line_of
 from resources.unity.text.errors import TextFault
 from resources.unity.text.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 
-MAX_DEPTH = 200
+MAX_DEPTH = 100
 LINE = re.compile(rb"( *)([^\r\n]*)(?:\r\n|\n|\r|\Z)")
 #: a key and its colon, at the place where a node may begin
 KEY = re.compile(
     rb"(?:'((?:[^'\r\n]|'')*)'|\"((?:[^\"\\\r\n]|\\.)*)\""
     rb"|([^\s'\"{}\[\]|>&*!%@`#,?-](?:[^:\r\n#]|:(?![ \r\n]|\Z)|(?<! )#)*?"
     rb"|[?:-](?![ \r\n]|\Z)(?:[^:\r\n#]|:(?![ \r\n]|\Z)|(?<! )#)*?))"
-    rb"[ \t]*:(?=[ \t\r\n]|\Z)"
+    rb" ?:(?=[ \t\r\n]|\Z)"
 )
 SINGLE = re.compile(rb"'(?:[^']|'')*'")
 DOUBLE = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)

@@ -26,10 +26,13 @@ INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 DECIMAL = re.compile(
     r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z|[-+]?(?:inf|nan|Infinity|NaN)\Z"
 )
-ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r?\n[ \t]*|.)", re.DOTALL)
-FOLD = re.compile(r"[ \t]*(\r\n|\n|\r)((?:[ \t]*(?:\r\n|\n|\r))*)[ \t]*")
-#: double-quoted folding leaves an escaped line end alone
-FOLD_DOUBLE = re.compile(r"(?<!\\)((?:\\\\)*)[ \t]*(\r\n|\n|\r)((?:[ \t]*(?:\r\n|\n|\r))*)[ \t]*")
+#: a run of blanks is entered only at its start: a long one must not cost the square of its length
+FOLDING = r"(?:(?<![ \t])[ \t]+)?(?:\r\n|\n|\r)(?P<further>(?:[ \t]*(?:\r\n|\n|\r))*)[ \t]*"
+FOLD = re.compile(FOLDING)
+#: escapes and folds in one pass, so that an escaped line end is no fold
+DOUBLE = re.compile(
+    rf"\\(?P<escape>x[0-9a-fA-F]{{2}}|u[0-9a-fA-F]{{4}}|U[0-9a-fA-F]{{8}}|\r?\n[ \t]*|.)|{FOLDING}", re.DOTALL
+)
 NAMED = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r",
     "e": "\x1b", " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028",
@@ -64,7 +67,7 @@ def decode_key(match: re.Match[bytes]) -> str:
     """The text of a key that the parser's pattern found: single, double or plain."""
     single, double, plain = match[1], match[2], match[3]
     if plain is not None:
-        return str(plain, "utf-8", "replace")
+        return str(plain, "utf-8", "replace").rstrip()
     if single is not None:
         return str(single, "utf-8", "replace").replace("''", "'")
     return _decode_double(str(double, "utf-8", "replace"))
@@ -72,17 +75,15 @@ def decode_key(match: re.Match[bytes]) -> str:
 
 def _folded(match: re.Match[str]) -> str:
     """One line break is a space, each further one a line break."""
-    further = len(re.findall(r"\r\n|\n|\r", match[2]))
+    further = len(re.findall(r"\r\n|\n|\r", match["further"]))
     return "\n" * further if further else " "
 
 
 def _decode_double(raw: str) -> str:
-    def fold(match: re.Match[str]) -> str:
-        further = len(re.findall(r"\r\n|\n|\r", match[3]))
-        return match[1] + ("\n" * further if further else " ")
-
-    def unescape(match: re.Match[str]) -> str:
-        code = match[1]
+    def meaning(match: re.Match[str]) -> str:
+        code = match["escape"]
+        if code is None:
+            return _folded(match)
         if code[0] in "\r\n":
             return ""
         if len(code) > 1:
@@ -91,9 +92,7 @@ def _decode_double(raw: str) -> str:
             raise TextFault("text.escape", f"the escape \\{code} is unknown", value=raw[:80])
         return NAMED[code]
 
-    if "\n" in raw or "\r" in raw:
-        raw = FOLD_DOUBLE.sub(fold, raw)
-    return ESCAPE.sub(unescape, raw) if "\\" in raw else raw
+    return DOUBLE.sub(meaning, raw) if "\\" in raw or "\n" in raw or "\r" in raw else raw
 
 
 def _decode_block(raw: str, node: Scalar) -> str:
