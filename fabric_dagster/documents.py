@@ -139,7 +139,9 @@ def load_yaml(data: bytes | str, name: str, *, first_line: int = 1) -> Source:
             raise InvalidDocument.of(builder.faults)
         node = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as fault:
-        mark = fault.problem_mark or fault.context_mark
+        # What is opened and never closed is noticed at the end of the document: name where it was opened.
+        opened = any(word in (fault.context or "") for word in ("quoted scalar", "flow"))
+        mark = (fault.context_mark if opened else None) or fault.problem_mark or fault.context_mark
         line = (mark.line if mark else 0) + first_line
         raise InvalidDocument(
             "yaml.syntax",

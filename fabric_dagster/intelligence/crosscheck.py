@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from fabric_dagster.capabilities.registry import failure_codes
+from pydantic import TypeAdapter, ValidationError
+
+from fabric_dagster.capabilities.registry import capabilities, failure_codes
 from fabric_dagster.errors import Fault
 from fabric_dagster.graphs.ranges import parse_range
 from fabric_dagster.intelligence.decide import PLACEHOLDER, ROLE, decision_node, unity_path_fault
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from fabric_dagster.contracts.expert_pack import DecisionRule, ExpertPack
-    from fabric_dagster.contracts.skill_graph import SkillGraph
+    from fabric_dagster.contracts.skill_graph import Node, SkillGraph
     from fabric_dagster.documents import Path, Source
     from fabric_dagster.graphs.source import GraphSource
 
@@ -84,14 +86,6 @@ def _names(p: _Pack) -> Iterator[Fault]:
             yield p.fault(
                 "bad_template", "this is no PSD's plain file name", at, "write NAME.psd", template.file
             )
-        for role, layer in template.roles.items():
-            if set(layer) not in ({"path"}, {"id"}) or not isinstance(
-                next(iter(layer.values())), int if "id" in layer else str
-            ):
-                place = ("templates", name, "roles", role)
-                yield p.fault(
-                    "bad_role", f"role {role!r} addresses no layer", place, "write {path: …} or {id: …}"
-                )
 
 
 def _bindings(p: _Pack) -> Iterator[Fault]:
@@ -231,11 +225,62 @@ def _presets(p: _Pack) -> Iterator[Fault]:
                 yield p.fault("bad_name", "this is no plain name", (kind, name), "use a-z, 0-9 and _", name)
 
 
+def _typed(p: _Pack) -> Iterator[Fault]:
+    """Roles, presets and profiles against the very arguments that the graphs' decisions feed."""
+    for (kind, _), adapter in sorted(_fed_arguments(p).items()):
+        for at, value in _of_kind(p.pack, kind):
+            try:
+                adapter.validate_python(value)
+            except ValidationError as fault:
+                for problem in fault.errors(include_url=False):
+                    place = (*at, *(step for step in problem["loc"] if step in value))
+                    found = problem.get("input")
+                    shown = None if isinstance(found, dict | list) else found
+                    name = ".".join(str(step) for step in problem["loc"] if step in value)
+                    what = f"{name}: {problem['msg']}" if name else str(problem["msg"])
+                    yield p.fault(f"bad_{kind}", what, place, f"see the arguments that take a {kind}", shown)
+
+
+def _of_kind(pack: ExpertPack, kind: str) -> Iterator[tuple[Path, Any]]:
+    if kind == "layer":
+        for name, template in pack.templates.items():
+            yield from ((("templates", name, "roles", role), layer) for role, layer in template.roles.items())
+    else:
+        table = pack.presets if kind == "preset" else pack.profiles
+        yield from (((f"{kind}s", name), value) for name, value in table.items())
+
+
+def _fed_arguments(p: _Pack) -> dict[tuple[str, str], TypeAdapter[Any]]:
+    """(kind, annotation) → adapter, of every argument that takes a decided layer, preset or profile."""
+    found: dict[tuple[str, str], TypeAdapter[Any]] = {}
+    for graph in p.graphs.values():
+        deciding = decision_node(graph)
+        for node in graph.nodes:
+            declared = capabilities().get(node.capability)
+            for name, argument in node.args.items():
+                kind = _decided_kind(deciding, argument)
+                field = declared.arguments.model_fields.get(name) if declared else None
+                if kind in {"layer", "preset", "profile"} and field is not None:
+                    # A pack gives the thing itself; the name of a built-in is for plans written by hand.
+                    options = [o for o in get_args(field.annotation) if o is not str] or [field.annotation]
+                    found[kind, str(options[0])] = TypeAdapter(options[0])
+    return found
+
+
+def _decided_kind(deciding: Node | None, argument: Any) -> str:  # noqa: ANN401 - any YAML value
+    reference = argument.get("$ref") if isinstance(argument, dict) else None
+    if deciding is None or not isinstance(reference, str):
+        return ""
+    source, _, name = reference.partition(".")
+    return deciding.outputs.get(name, "") if source == deciding.id else ""
+
+
 _CHECKS: tuple[Callable[[_Pack], Iterator[Fault]], ...] = (
     _identity,
     _names,
     _bindings,
     _presets,
+    _typed,
     _rules,
     _exclusive,
     _evidence,

@@ -78,6 +78,12 @@ def quoted(value: str) -> str | None:
 
 
 def cleaned(text: str) -> str:
-    """``text`` with every refused character as a space, only to find what else is wrong with it."""
-    spots = {index for index, _, _ in refused(text)}
-    return "".join(" " if index in spots else c for index, c in enumerate(text)) if spots else text
+    """``text`` as it looks: without what cannot be seen, and every other refused character as a space.
+
+    Only to find what else is wrong with it; a cleaned text is never accepted.
+    """
+    spots = {index: code for index, code, _ in refused(text)}
+    if not spots:
+        return text
+    gone = {index for index, code in spots.items() if code == "ticket.invisible_character"}
+    return "".join(" " if i in spots else c for i, c in enumerate(text) if i not in gone)

@@ -36,7 +36,8 @@ _NEEDED = "put one code block into the description whose first line is 'fabric: 
 class Fence:
     """The one block of an issue as it was read.
 
-    ``tainted`` keys stand on lines already complained of; of ``spoiled`` ones the very spelling was.
+    ``tainted`` keys stand on lines already complained of; of ``spoiled`` ones the very spelling was. After
+    the value of a ``commented`` key stands a ``#`` that YAML reads as the beginning of a comment.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Fence:
     lines: dict[str, int] = field(default_factory=dict)
     tainted: set[str] = field(default_factory=set)
     spoiled: set[str] = field(default_factory=set)
+    commented: set[str] = field(default_factory=set)
     faults: list[Fault] = field(default_factory=list)
 
     def where(self, key: str | None = None) -> str:
@@ -140,6 +142,8 @@ def _characters(fence: Fence, lines: list[str]) -> None:
                 fence.faults.append(Fault("ticket.typographic_quotes", what, where, mend, part))
         if quoted(key):
             fence.spoiled.add(key)
+        if " #" in value and value[:1] not in {"'", '"'}:
+            fence.commented.add(key)
 
 
 def _pair(line: str) -> tuple[str, str]:
@@ -152,12 +156,13 @@ def _read(fence: Fence, lines: list[str]) -> None:
     """Read the mapping; where YAML refuses, go on line by line to find what else is wrong."""
     bad_lines = {_line_of(fault) for fault in fence.faults}
     try:
-        source = _mapping("\n".join(lines), fence.name)
+        source = _mapping(lines, fence.name)
         fence.values = source.value
         fence.lines = {str(path[0]): line for path, line in source.lines.items() if len(path) == 1}
-    except InvalidDocument as fault:
-        fence.faults.extend(_named(found, lines) for found in fault.faults)
-        bad_lines |= {_line_of(found) for found in fault.faults}
+    except InvalidDocument as refused_by_yaml:
+        more = [_named(fault, lines) for fault in _own_faults(refused_by_yaml, fence, lines, bad_lines)]
+        fence.faults.extend(more)
+        bad_lines |= {_line_of(fault) for fault in more}
         _read_lines(fence, lines)
     for key, line in fence.lines.items():
         last = min((other - 1 for other in fence.lines.values() if other > line), default=line)
@@ -165,15 +170,29 @@ def _read(fence: Fence, lines: list[str]) -> None:
             fence.tainted.add(key)
 
 
+def _own_faults(
+    first: InvalidDocument, fence: Fence, lines: list[str], bad_lines: set[int]
+) -> tuple[Fault, ...]:
+    """YAML's faults without those that only follow from lines which are complained of already."""
+    if not bad_lines or any(fault.code != "yaml.syntax" for fault in first.faults):
+        return first.faults
+    try:
+        _mapping(["" if number in bad_lines else line for number, line in enumerate(lines, 1)], fence.name)
+    except InvalidDocument as second:
+        return second.faults
+    return ()
+
+
 def _named(fault: Fault, lines: list[str]) -> Fault:
     """A fault of YAML's with the key and value of its line."""
     line = _line_of(fault)
-    key, value = _pair(lines[line - 1]) if 0 < line <= len(lines) else ("", "")
-    return replace(fault, what=f"key {key!r}: {fault.what}", value=value) if key else fault
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    key, value = _pair(text)
+    return replace(fault, what=f"key {key!r}: {fault.what}" if key else fault.what, value=value or text)
 
 
-def _mapping(text: str, name: str) -> Source:
-    source = load_yaml(text, name)
+def _mapping(lines: list[str], name: str) -> Source:
+    source = load_yaml("\n".join(lines), name)
     if not isinstance(source.value, dict):
         raise InvalidDocument(
             "yaml.syntax", "the block is no mapping", where=f"{name}:1", mend="write 'key: value' lines"
@@ -184,7 +203,7 @@ def _mapping(text: str, name: str) -> Source:
 def _read_lines(fence: Fence, lines: list[str]) -> None:
     for number, line in enumerate(textwrap.dedent("\n".join(lines)).split("\n"), 1):
         pair = _PAIR.fullmatch(line)
-        if pair is None or pair[1] in fence.values:
+        if pair is None or pair[1] in {*fence.values, "<<"}:
             continue
         key, value = pair[1].strip("\"'"), pair[2] or ""
         fence.lines[key] = number

@@ -63,7 +63,7 @@ def parse_ticket(
     faults += key_faults({**meant, **known}, graph.inputs, fence.where)
     sound = {key: value for key, value in given.items() if key not in fence.tainted}
     inputs, found, more = check_inputs(sound, graph, pack, files, served, fence)
-    faults += more
+    faults += [*more, *_cut_off(fence, graph)]
     if faults:
         raise InvalidDocument.of(_ordered(faults))
     return Ticket(
@@ -162,6 +162,21 @@ def read_picture(value: str, pack: ExpertPack, files: TicketFiles) -> TicketFile
 
 def _too_large(what: str) -> InvalidDocument:
     return InvalidDocument("ticket.file_too_large", what, mend="deliver the art smaller")
+
+
+def _cut_off(fence: Fence, graph: SkillGraph) -> list[Fault]:
+    """Text that a ``#`` cuts off: YAML reads a comment there, its author may not have meant one."""
+    return [
+        Fault(
+            "ticket.cut_off",
+            f"key {key!r}: ' #' begins a comment, so the text ends before it",
+            fence.where(key),
+            "quote the text if it holds a '#', or give the comment a line of its own",
+            str(fence.values.get(key)),
+        )
+        for key in sorted(fence.commented)
+        if (rule := graph.inputs.get(key)) is not None and rule.type == "text"
+    ]
 
 
 def _spelling(key: str) -> str:

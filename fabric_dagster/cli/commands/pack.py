@@ -109,7 +109,36 @@ def _check_one(folder: Path) -> tuple[LoadedPack | None, list[Fault]]:
     except InvalidDocument as fault:
         return None, list(fault.faults)
     faults = [fault for read in pack.graphs.values() for fault in validate_graph(read, capabilities())]
+    faults += _validator_faults(pack)
     return pack, [*faults, *example_faults(pack, served_here()), *lock_faults(pack.folder, pack.files)]
+
+
+def _validator_faults(pack: LoadedPack) -> list[Fault]:
+    """Validators that a graph binds and nobody has, and parameters that theirs do not take."""
+    from pydantic import ValidationError
+
+    from fabric_dagster.documents import complaints
+    from fabric_dagster.errors import Fault, InvalidDocument
+    from fabric_dagster.validators.registry import validators
+
+    try:
+        known = validators(pack.folder)
+    except InvalidDocument as fault:
+        return list(fault.faults)
+    faults = []
+    for read in pack.graphs.values():
+        for index, binding in enumerate(read.graph.validators):
+            if binding.id not in known:
+                what, where = "no such validator is installed", read.source.where(("validators", index, "id"))
+                mend = f"use one of: {', '.join(known)}"
+                faults.append(Fault("pack.unknown_validator", what, where, mend, binding.id))
+    for name, params in pack.pack.checks.items():
+        if name in known:
+            try:
+                known[name].validator.params.model_validate(params)
+            except ValidationError as fault:
+                faults += complaints(fault, pack.source, ("checks", name))
+    return faults
 
 
 def lock(
