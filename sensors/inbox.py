@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 AT_MOST = 50
 MAX_BYTES = 4 << 20
 
+#: After one of these, tickets that authority had refused are looked at again.
+GOVERNANCE = ("graph.certified", "graph.commissioned", "graph.revoked")
+
 
 @dataclass(frozen=True)
 class Taken:
@@ -92,7 +95,7 @@ def look(hall: Hall, cursor: str | None) -> Tick:
     """One look at the inbox: what changed since ``cursor``, at most ``AT_MOST`` runs."""
     seen: Mapping[str, str] = json.loads(cursor) if cursor else {}
     tick, now = Tick(), {}
-    authority = hall.services.store.head()[0]
+    authority = _authority(hall)
     for path in sorted(hall.home.inbox.glob("*.json")):
         signature = _signature(path)
         if seen.get(path.name) in {signature, f"{signature}@{authority}"} or len(tick.taken) >= AT_MOST:
@@ -101,16 +104,24 @@ def look(hall: Hall, cursor: str | None) -> Tick:
             continue
         now[path.name] = signature
         try:
-            tick.taken.append(take(hall, path))
+            taken = take(hall, path)
+            if taken.opened.run.state != "completed":
+                tick.taken.append(taken)
         except FabricError as fault:
             refused = isinstance(fault, Refused)
             tick.turned.append(Turned(path.name, fault.faults, refused))
             if refused:
-                now[path.name] = f"{signature}@{hall.services.store.head()[0]}"
+                now[path.name] = f"{signature}@{authority}"
         except FileNotFoundError:
             del now[path.name]
     tick.cursor = json.dumps(now, sort_keys=True)
     return tick
+
+
+def _authority(hall: Hall) -> int:
+    """The position of the newest act of governance: what authority refused may be let in after the next."""
+    acts = hall.services.store.read(types=GOVERNANCE)
+    return max((event.position for event in acts), default=0)
 
 
 def _signature(path: Path) -> str:

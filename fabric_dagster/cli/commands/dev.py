@@ -57,7 +57,7 @@ def dev(
         "-p",
         str(port),
     ]
-    process = subprocess.Popen(command, env=environment, cwd=CHECKOUT)  # noqa: S603 - our own program
+    process = subprocess.Popen(command, env=environment, cwd=found.path)  # noqa: S603 - our own program
     try:
         code = process.wait()
     except KeyboardInterrupt:
