@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from resources.unity.text.nodes import Scalar
 
 WIDTH = 80
+#: exponents that are written out in digits
+POSITIONAL = 10
+#: from here on a number rounds beyond the largest single
+ROUNDS_UP = 3.4028235677973366e38
 INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 DECIMAL = re.compile(
     r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z|[-+]?(?:inf|nan|Infinity|NaN)\Z"
@@ -235,10 +239,26 @@ def _escaped(char: str) -> str:
 
 
 def number(value: float) -> str:
-    """A float as Unity writes a single: the shortest text that reads back as the same 32-bit value."""
-    single = struct.unpack("<f", struct.pack("<f", value))[0]
-    for digits in range(1, 10):
-        text = f"{single:.{digits}g}"
-        if struct.pack("<f", float(text)) == struct.pack("<f", single):
+    """A float as Unity writes a single: the shortest digits that read back as the same 32-bit value.
+
+    Unity's files show positional digits down to 10**-7 and an exponent at 10**-17; the border in between,
+    and the one of large numbers, is set at ten places here.
+    """
+    if value != value or value in {float("inf"), float("-inf")}:  # noqa: PLR0124 - NaN is unequal to itself
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"  # noqa: PLR0124 - see above
+    try:
+        single = struct.pack("<f", value)
+    except OverflowError:
+        raise TextFault("value.range", "the number does not fit 32 bits", value=repr(value)) from None
+    (exact,) = struct.unpack("<f", single)
+    for digits in range(9):
+        text = f"{exact:.{digits}e}"
+        if abs(float(text)) < ROUNDS_UP and struct.pack("<f", float(text)) == single:
             break
-    return f"{float(text):.0f}" if "e+0" in text else text.replace("e-0", "e-")
+    mantissa, _, exponent = text.partition("e")
+    places = int(exponent)
+    if exact == 0:
+        return "-0" if text.startswith("-") else "0"
+    if -POSITIONAL <= places < POSITIONAL:
+        return f"{float(text):.{max(digits - places, 0)}f}"
+    return f"{mantissa}e{places:+03d}"
