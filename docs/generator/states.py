@@ -1,0 +1,99 @@
+"""State diagrams and decision tables, from the supervisor's own tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fabric_dagster.governance.roles import SIGNED_BY, TABLE
+from fabric_dagster.supervisor.machine import ENDED, RUN, TASK
+from fabric_dagster.supervisor.reconciliation import DECISIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def diagram(table: Mapping[tuple[str, str], str]) -> str:
+    """A Mermaid state diagram of (state, event) → state; events between the same two states share an arrow."""
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for (state, event), following in table.items():
+        arrows.setdefault((state, following), []).append(event)
+    lines = ["```mermaid", "stateDiagram-v2"]
+    lines += [
+        f"    {state or '[*]'} --> {following} : {'<br/>'.join(events)}"
+        for (state, following), events in arrows.items()
+    ]
+    going_on = {state for state, _ in table}
+    lines += [f"    {state} --> [*]" for state in sorted({*table.values()} - going_on)]
+    return "\n".join([*lines, "```"])
+
+
+def _table(table: Mapping[tuple[str, str], str]) -> str:
+    rows = [f"| {state or '(nothing)'} | `{event}` | {following} |" for (state, event), following in table.items()]
+    return "\n".join(["| state | event | state |", "|---|---|---|", *rows])
+
+
+def decisions() -> str:
+    """What reconciliation decides, as a table."""
+    rows = [
+        f"| {standing} | {'yes' if undoing else 'no'} | {decision} |"
+        for (standing, undoing), decision in DECISIONS.items()
+    ]
+    return "\n".join(["| what stands there | was it being taken back? | decision |", "|---|---|---|", *rows])
+
+
+def authority() -> str:
+    """Who may do what, as a table."""
+    rows = []
+    for action, row in TABLE.items():
+        by_access: dict[str, list[str]] = {}
+        for role, access in row.items():
+            by_access.setdefault(access, []).append(role)
+        said = "; ".join(
+            f"**{access}**: {'every role' if len(roles) == len(TABLE['spine.read']) else ', '.join(roles)}"
+            for access, roles in by_access.items()
+        )
+        rows.append(f"| `{action}` | {said} |")
+    return "\n".join(["| action | allowed |", "|---|---|", *rows])
+
+
+def page() -> str:
+    """All of it as one page."""
+    signed = "\n".join(f"| `{event}` | `{action}` |" for event, action in SIGNED_BY.items())
+    return f"""# State tables
+
+From `fabric_dagster/supervisor/machine.py`. What a table does not list cannot happen.
+
+## A run
+
+{diagram(RUN)}
+
+{_table(RUN)}
+
+A run rests, without a new ticket revision or a person's decision, in: {", ".join(sorted(ENDED))}. States in that
+list that no arrow reaches belong to commands that are not there yet.
+
+## A task (one attempt at one sealed partition)
+
+{diagram(TASK)}
+
+{_table(TASK)}
+
+## Reconciliation
+
+From `fabric_dagster/supervisor/reconciliation.py`. An identified validator looks; this decides. Anything else
+(`foreign`, or `partial` that the journal cannot bring back) stays unresolved until a person says what holds.
+
+{decisions()}
+
+## Authority
+
+From `fabric_dagster/governance/roles.py`. What the table does not say is denied.
+
+{authority()}
+
+An event that grants something counts only if its signer may do what it records:
+
+| event | action |
+|---|---|
+{signed}
+"""
