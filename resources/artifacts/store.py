@@ -114,7 +114,7 @@ class FolderArtifactStore:
         for part in (path.parent, path):
             try:
                 found = part.lstat()
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 raise CheckFailed(
                     "artifact.missing",
                     "the artifact store has no such bytes",

@@ -31,7 +31,14 @@ def request_review(
     (``review.no_answer``) where it said nothing of use.
     """
     command = [sys.executable, "-P", "-m", "fabric_dagster.validators", "review"]
-    command += ["--home", str(validator_home), "--pack", str(pack_folder), "--graph", reference]
+    command += [
+        "--home",
+        str(validator_home.resolve()),
+        "--pack",
+        str(pack_folder.resolve()),
+        "--graph",
+        reference,
+    ]
     command += ["--corpus", corpus] if corpus is not None else []
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     try:
