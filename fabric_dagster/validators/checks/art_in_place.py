@@ -25,7 +25,12 @@ def judge(view: EvidenceView, params: ArtInPlace) -> Outcome:
     outcome = Outcome()
     actual = exported(view, params)
     must_be_alike(
-        outcome, expected_export(view, params).picture, pixels_of(view, actual), params, actual.name
+        outcome,
+        expected_export(view, params).picture,
+        pixels_of(view, actual),
+        params,
+        actual.name,
+        show=True,
     )
     return outcome
 

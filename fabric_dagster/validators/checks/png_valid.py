@@ -16,7 +16,6 @@ from fabric_dagster.validators.kernels.derive import (
     expected_export,
     exported,
     pixels_of,
-    template_document,
 )
 
 if TYPE_CHECKING:
@@ -27,8 +26,8 @@ class PngValid(PictureNames):
     """What the export may be."""
 
     max_bytes: int = Field(default=8 << 20, ge=1)
-    #: bits a sample; by default the template's.
-    depth: int | None = None
+    #: bits a sample.
+    depth: int = 8
     #: chunks besides the picture itself that may be there; colour is ``colour_space@1``'s business.
     ancillary: tuple[str, ...] = ("cHRM", "gAMA", "iCCP", "pHYs", "sRGB")
 
@@ -50,8 +49,7 @@ def judge(view: EvidenceView, params: PngValid) -> Outcome:
     outcome.must(not unwanted, "no metadata", ", ".join(unwanted) or "none", actual.name)
     if not found.width:
         return outcome
-    depth = params.depth if params.depth is not None else int(template_document(view).image.depth)
-    outcome.equal(f"rgba {depth} bit", found.form, actual.name)
+    outcome.equal(f"rgba {params.depth} bit", found.form, actual.name)
     wide, high = expected_export(view, params).frame.size
     outcome.equal(f"{wide} x {high}", f"{found.width} x {found.height}", actual.name)
     if not found.faults:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from fabric_dagster.validators.base import Params
 from fabric_dagster.validators.kernels import expectation as drawing
@@ -14,10 +15,15 @@ from fabric_dagster.validators.kernels.frame import Frame, frame_of, framed, rea
 from fabric_dagster.validators.kernels.project import Tree, read_tree
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fabric_dagster.capabilities.photoshop_shared import ExportPreset
+    from fabric_dagster.contracts.ticket import TicketFile
     from fabric_dagster.validators.kernels.document import Quad
     from fabric_dagster.validators.kernels.pictures import Picture
     from fabric_dagster.validators.view import Actual, EvidenceView
+
+Value = TypeVar("Value")
 
 
 class PictureNames(Params):
@@ -54,9 +60,25 @@ class Expected:
     quad: Quad
 
 
+#: what follows from bytes alone, by their digests: the next ticket has the same template
+_KEPT: OrderedDict[tuple[str, ...], Any] = OrderedDict()
+MOST_KEPT = 12
+
+
+def _kept(key: tuple[str, ...], make: Callable[[], Value]) -> Value:
+    if key in _KEPT:
+        _KEPT.move_to_end(key)
+    else:
+        _KEPT[key] = make()
+        if len(_KEPT) > MOST_KEPT:
+            _KEPT.popitem(last=False)
+    return cast("Value", _KEPT[key])
+
+
 def template_document(view: EvidenceView) -> PsdDocument:
     """The source template."""
-    return view.once("template-document", lambda: open_document(view.template()))
+    actual = view.template()
+    return _kept(("template", actual.name, actual.digest), lambda: open_document(actual))
 
 
 def copied_document(view: EvidenceView, names: PictureNames) -> PsdDocument:
@@ -95,15 +117,34 @@ def project_tree(view: EvidenceView) -> Tree:
 
 def _expected(view: EvidenceView, names: PictureNames) -> Expected:
     template = template_document(view)
-    layer = template.layer(address_of(view.decided(names.layer)))
-    fact, data = view.art(names.art)
+    source, (fact, data) = view.template().digest, view.art(names.art)
+    address, preset = address_of(view.decided(names.layer)), preset_of(view, names)
+    drawn = (source, json.dumps(address, sort_keys=True), preset.model_dump_json())
+    bare = _kept(("bare", *drawn), lambda: _bare(template, address, preset))
+    return _kept(
+        ("expected", *drawn, data.digest), lambda: _drawn(template, address, preset, fact, data, bare)
+    )
+
+
+def _bare(template: PsdDocument, address: dict[str, Any], preset: ExportPreset) -> Picture:
+    """The template with nothing in the art's layer."""
+    return _shown(template, {template.layer(address).layer_id: drawing.NOTHING}, preset)
+
+
+def _drawn(
+    template: PsdDocument,
+    address: dict[str, Any],
+    preset: ExportPreset,
+    fact: TicketFile,
+    data: Actual,
+    bare: Picture,
+) -> Expected:
+    layer = template.layer(address)
     art = drawing.art_picture(fact, data.data, template.icc)
     size = (art.shape[1], art.shape[0])
     quad = drawing.fitted(quad_of(layer, template.where), contents_size(layer), size)
     placed = drawing.through_quad(art, quad, *template.size)
-    preset = preset_of(view, names)
     whole = _shown(template, {layer.layer_id: placed}, preset)
-    bare = _shown(template, {layer.layer_id: drawing.NOTHING}, preset)
     frame = frame_of(preset, whole)
     return Expected(framed(whole, frame), framed(bare, frame), frame, preset, quad)
 

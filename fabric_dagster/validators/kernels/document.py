@@ -146,7 +146,14 @@ class PsdDocument:
 
     def layers(self) -> dict[str, dict[str, str]]:
         """Layer (id and path) → all facts of it, in the order of the panel, top down."""
-        return {label(layer): _layer_facts(layer) for layer in self.walk()}
+        found: dict[str, dict[str, str]] = {}
+        for layer in self.walk():
+            name, count = label(layer), 1
+            while name in found:
+                count += 1
+                name = f"{label(layer)}, number {count}"
+            found[name] = _layer_facts(layer)
+        return found
 
     def merged(self) -> NDArray[np.float32]:
         """The stored merged image ``(h, w, 4)``, straight RGBA in 0…1 in the document's own colours."""

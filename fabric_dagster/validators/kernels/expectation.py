@@ -39,11 +39,9 @@ SAME_PROPORTIONS = 0.25
 LARGEST_SIDE = 16_000
 HALF = 0.5
 
-#: blend mode → f(below, above) on straight colours
+#: blend mode → f(below, above) on straight colours; the commonest two are in ``_blend`` itself
 BLENDS: dict[str, Callable[[Any, Any], Any]] = {
-    "NORMAL": lambda _below, above: above,
     "MULTIPLY": lambda below, above: below * above,
-    "SCREEN": lambda below, above: below + above - below * above,
     "DARKEN": np.minimum,
     "LIGHTEN": np.maximum,
     "LINEAR_DODGE": lambda below, above: np.minimum(below + above, 1),
@@ -157,7 +155,7 @@ class _Renderer:
     def _blend(self, canvas: Picture, patch: Patch, layer: Any) -> None:  # noqa: ANN401 - a psd_tools layer
         """Blend ``patch`` onto the premultiplied ``canvas`` in place (W3C Compositing, formula 5.4)."""
         mode = "NORMAL" if layer.blend_mode.name == "PASS_THROUGH" else layer.blend_mode.name
-        if mode not in BLENDS:
+        if mode not in {"NORMAL", "SCREEN", *BLENDS}:
             raise self._undrawn(layer, f"the blend mode {mode.lower()}")
         cut = cropped(patch, canvas.shape[1], canvas.shape[0])
         high, wide = cut.picture.shape[:2]
@@ -170,6 +168,9 @@ class _Renderer:
         if mode == "NORMAL":
             below *= 1 - alpha
             below += above
+            return
+        if mode == "SCREEN":
+            below += above * (1 - below)
             return
         under = below[..., 3:]
         mixed = BLENDS[mode](pictures.straight(below)[..., :3], pictures.straight(above)[..., :3])

@@ -67,7 +67,7 @@ def frame_of(preset: ExportPreset, picture: Picture) -> Frame:
     if preset.width is not None and preset.height is not None:
         factor = min((preset.width - 2 * edge) / wide, (preset.height - 2 * edge) / high)
     elif preset.longest is not None:
-        factor = preset.longest / max(wide, high)
+        factor = max(preset.longest - 2 * edge, 1) / max(wide, high)
     else:
         factor = (preset.percent or 100) / 100
     scaled = (max(1, round(wide * factor)), max(1, round(high * factor)))

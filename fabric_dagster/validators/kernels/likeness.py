@@ -65,9 +65,16 @@ def measure(expected: Picture, found: Picture, delta_e: float) -> Measured:
     )
 
 
-def must_be_alike(outcome: Outcome, expected: Picture, found: Picture, limits: Likeness, where: str) -> None:
-    """Record whether ``found`` is ``expected``; adds figures, and the pictures side by side."""
-    outcome.pictures["expected | found | difference"] = pictures.side_by_side(expected, found)
+def must_be_alike(
+    outcome: Outcome, expected: Picture, found: Picture, limits: Likeness, where: str, *, show: bool = False
+) -> None:
+    """Record whether ``found`` is ``expected``; adds figures, and both side by side if not (or ``show``)."""
+    _compare(outcome, expected, found, limits, where)
+    if show or outcome.wrong:
+        outcome.pictures["expected | found | difference"] = pictures.side_by_side(expected, found)
+
+
+def _compare(outcome: Outcome, expected: Picture, found: Picture, limits: Likeness, where: str) -> None:
     wanted_size = f"{expected.shape[1]} x {expected.shape[0]}"
     found_size = f"{found.shape[1]} x {found.shape[0]}"
     if not outcome.equal(wanted_size, found_size, where):

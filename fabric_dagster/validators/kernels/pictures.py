@@ -102,9 +102,9 @@ def multiplied(picture: Picture) -> Picture:
 
 def straight(picture: NDArray[np.float32]) -> Picture:
     """Premultiplied to straight; colours under no alpha at all become black."""
-    out = np.asarray(picture, np.float32).copy()
-    alpha = out[..., 3:]
-    out[..., :3] = np.where(alpha > 0, np.clip(out[..., :3] / np.maximum(alpha, np.float32(1e-6)), 0, 1), 0)
+    out = np.array(picture, np.float32)
+    out[..., :3] *= 1 / np.maximum(out[..., 3:], np.float32(1e-6))
+    np.clip(out[..., :3], 0, 1, out=out[..., :3])
     return out
 
 

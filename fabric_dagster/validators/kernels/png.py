@@ -54,8 +54,8 @@ class Png:
 
     @property
     def ancillary(self) -> list[str]:
-        """The names of the chunks that a reader may ignore."""
-        return [name.decode("latin-1") for name in self.chunks if name not in CRITICAL]
+        """The names of the chunks that are no part of the pixels."""
+        return [name.decode("latin-1") for name in self.chunks if name not in CRITICAL | {b"tRNS"}]
 
     @property
     def form(self) -> str:

@@ -160,6 +160,8 @@ def legal_ids(tree: Tree, asset: str) -> frozenset[int] | None:
         return frozenset({SCRIPT})
     meta = tree.unity(f"{asset}.meta")
     importer = importer_of(meta)
+    if not importer:
+        return frozenset()  # a stub: nobody knows what an editor will make of it
     return texture_ids(meta) if importer == "TextureImporter" else None
 
 
