@@ -68,8 +68,10 @@ def _page(hall: Hall, document: dict[str, Any]) -> str:
         _table(
             ("application", "file"), ([app, f] for app, files in document["files"].items() for f in files)
         ),
-        "<h2>Exact diff of the Unity project</h2>",
-        f"<pre>{_diff(document['diff'])}</pre>",
+        *(
+            f"<h2>Exact diff of {escape(diff['partition'])}</h2><pre>{_diff(diff['text'])}</pre>"
+            for diff in document["diffs"]
+        ),
         "<h2>Signed events</h2>",
         _table(
             ("position", "event", "signed by", "at", "digest"),

@@ -31,7 +31,7 @@ def report(hall: Hall, run: RunRecord) -> dict[str, Any]:
         "handoffs": {node: item.body() for node, item in run.handoffs.items()},
         "verdicts": [],
         "files": _files(hall, run),
-        "diff": "",
+        "diffs": [],
         "events": [
             {
                 "position": e.position,
@@ -48,7 +48,15 @@ def report(hall: Hall, run: RunRecord) -> dict[str, Any]:
         document["verdicts"].append({"envelope": record.envelope, **verdict.body()})
     for task in run.tasks:
         if task.state in {"succeeded", "compensated"} and task.result and task.result.diff:
-            document["diff"] += artifacts.get(task.result.diff).decode()
+            text = artifacts.get(task.result.diff).decode()
+            document["diffs"].append(
+                {
+                    "partition": task.task.partition,
+                    "attempt": task.task.attempt,
+                    "state": task.state,
+                    "text": text,
+                }
+            )
     return document
 
 
@@ -137,7 +145,8 @@ def _print_files(document: dict[str, Any]) -> None:
         say("\nDigests")
         for name, digest in digests:
             say(f"  {name}  {digest}")
-    if document["diff"]:
-        say("\nExact diff of the Unity project")
-        for line in document["diff"].splitlines():
+    for diff in document["diffs"]:
+        taken_back = " (taken back)" if diff["state"] == "compensated" else ""
+        say(f"\nExact diff of {diff['partition']}{taken_back}")
+        for line in diff["text"].splitlines():
             say(f"  {line}")

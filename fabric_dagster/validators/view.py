@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from fabric_dagster.contracts.evidence import FileFact
 from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import FabricError
 from fabric_dagster.intelligence.decide import decide
@@ -27,7 +28,7 @@ from fabric_dagster.validators.base import Unjudgeable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fabric_dagster.contracts.evidence import BlindEvidence, FileFact
+    from fabric_dagster.contracts.evidence import BlindEvidence
     from fabric_dagster.contracts.ticket import TicketFile
     from fabric_dagster.intelligence.decide import Decision
     from fabric_dagster.intelligence.packs import LoadedPack
@@ -120,12 +121,18 @@ class EvidenceView:
         raise Unjudgeable(f"an artifact *.{' or *.'.join(kinds)}", _listed(facts), "artifacts")
 
     def before(self, path: str) -> Actual | None:
-        """The project file ``path`` as it was before the run; ``None`` where it did not exist."""
+        """The project file ``path`` as it was before the run; ``None`` where it did not exist.
+
+        A file that the run left as it was needs no bytes among the evidence: the manifest proves them.
+        """
         fact = self.evidence.artifacts.get(BEFORE + path)
         if fact is None:
-            if path in self.manifest:
-                raise Unjudgeable("its bytes before the run among the evidence", "none", path)
-            return None
+            was = self.manifest.get(path)
+            if was is None:
+                return None
+            if not was.startswith("sha256:"):
+                raise Unjudgeable("a plain file before the run", was, path)
+            return self.read(FileFact(path=str(self.project / path), digest=was), path)
         actual = self.read(fact, BEFORE + path)
         if actual.digest != self.manifest.get(path):
             raise Unjudgeable(self.manifest.get(path, "no such file before the run"), actual.digest, path)
