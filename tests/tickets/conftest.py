@@ -71,19 +71,23 @@ class Desk:
         self.attach("coin.png", make_png())
 
     def attach(self, name, data):
+        """Lay a file beside the issue."""
         path = self.folder / self.key / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(data)
         return path
 
     def bytes(self, description, **fields):
+        """The issue as JSON."""
         issue = {"key": self.key, "fields": {"summary": "s", "description": description, **fields}}
         return json.dumps(issue).encode()
 
     def issue(self, description, **fields):
+        """The issue as it is read."""
         return read_issue(self.bytes(description, **fields), f"{self.key}.json")
 
     def ticket(self, block=BLOCK, description=None):
+        """The ticket of a block, or of a whole description."""
         issue = self.issue(adf(code(block)) if description is None else description)
         files = TicketFiles(self.folder / self.key, self.roots)
         return parse_ticket(issue, self.graph, self.pack.pack, files, self.served)
@@ -97,6 +101,7 @@ class Desk:
         return []
 
     def codes(self, block=BLOCK, description=None):
+        """The codes, sorted."""
         return sorted(fault.code for fault in self.faults(block, description))
 
     def set(self, **values):
@@ -104,6 +109,7 @@ class Desk:
         return self.codes(self.block(**values))
 
     def block(self, **values):
+        """The good block with ``values`` in place or added."""
         lines = []
         for line in BLOCK.splitlines():
             key = line.partition(":")[0]

@@ -33,16 +33,23 @@ BAD_ISSUES = {
     "a key with a line feed": (b'{"key": "OFFER-1\\n", "fields": {}}', "ticket.bad_key"),
     "a lower-case key": (b'{"key": "offer-1", "fields": {}}', "ticket.bad_key"),
     "a key with Arabic digits": ('{"key": "OFFER-\u0661", "fields": {}}'.encode(), "ticket.bad_key"),
-    "a description of another kind": (b'{"key": "OFFER-1", "fields": {"description": 5}}', "ticket.not_an_issue"),
-    "attachments of another kind": (b'{"key": "OFFER-1", "fields": {"attachment": 5}}', "ticket.not_an_issue"),
+    "a description of another kind": (
+        b'{"key": "OFFER-1", "fields": {"description": 5}}',
+        "ticket.not_an_issue",
+    ),
+    "attachments of another kind": (
+        b'{"key": "OFFER-1", "fields": {"attachment": 5}}',
+        "ticket.not_an_issue",
+    ),
     "content that is no list": (
-        b'{"key": "OFFER-1", "fields": {"description": {"type": "doc", "content": {}}}}', "ticket.bad_adf",
+        b'{"key": "OFFER-1", "fields": {"description": {"type": "doc", "content": {}}}}',
+        "ticket.bad_adf",
     ),
     "a text node without text": (
         b'{"key": "OFFER-1", "fields": {"description": {"type": "doc", "content": [{"type": "text"}]}}}',
         "ticket.bad_adf",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD_ISSUES)
@@ -56,7 +63,7 @@ def test_bad_issue(case):
 
 
 def test_unknown_fields_are_ignored():
-    """An issue holds what it likes beside what a ticket comes from; huge numbers and a BOM are nothing special."""
+    """An issue holds what it likes beside what a ticket comes from; huge numbers and a BOM do no harm."""
     issue = {"key": "OFFER-1", "__proto__": {}, "fields": {"customfield_1": {"a": [1e999, 10**400]}}}
     data = b"\xef\xbb\xbf" + json.dumps(issue).replace("Infinity", "1e999").encode()
     assert ("OFFER-1", (), ()) == (
@@ -159,9 +166,22 @@ def test_named_graph(desk):
 
 
 PARENTS = [
-    "panel", "expand", "nestedExpand", "blockquote", "bulletList", "orderedList", "listItem", "table", "tableRow",
-    "tableCell", "tableHeader", "layoutSection", "layoutColumn", "bodiedExtension", "unknownNode",
-]  # fmt: skip
+    "panel",
+    "expand",
+    "nestedExpand",
+    "blockquote",
+    "bulletList",
+    "orderedList",
+    "listItem",
+    "table",
+    "tableRow",
+    "tableCell",
+    "tableHeader",
+    "layoutSection",
+    "layoutColumn",
+    "bodiedExtension",
+    "unknownNode",
+]
 
 
 @SETTINGS
