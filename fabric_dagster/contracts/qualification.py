@@ -63,3 +63,5 @@ class Review(Document):
     results: Digest
     cases: int = Field(ge=1)
     passed: Literal[True]
+    #: drawn by the validator for each review, so that each makes a receipt of its own, consumed once.
+    nonce: str = Field(pattern=r"^[0-9a-f]{32}$")

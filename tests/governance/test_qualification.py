@@ -103,6 +103,8 @@ def test_the_review_is_an_in_toto_statement_about_the_graph(folder):
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
     assert statement["predicateType"] == "urn:fabric:review:v1"
     assert statement["subject"] == [{"name": REFERENCE, "digest": {"sha256": found.graph[7:]}}]
+    nonce = statement["predicate"].pop("nonce")
+    assert nonce != review(folder, REFERENCE)["predicate"]["nonce"]
     assert statement["predicate"] == {
         "schema": "fabric.review.v1",
         "reference": REFERENCE,
