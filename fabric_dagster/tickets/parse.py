@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fabric_dagster.contracts.skill_graph import SkillGraph
 from fabric_dagster.contracts.ticket import Ticket, TicketFile
@@ -14,11 +14,15 @@ from fabric_dagster.tickets.inputs import complaints, key_faults
 from fabric_dagster.tickets.pictures import prove_whole, recognise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from fabric_dagster.contracts.expert_pack import ExpertPack
     from fabric_dagster.tickets.files import TicketFiles
     from fabric_dagster.tickets.issue import Issue
+
+
+#: The inputs that are sound so far → (key, code, what, mend) of whatever else is wrong with them.
+MoreRules: TypeAlias = "Callable[[Mapping[str, str]], Iterable[tuple[str, str, str, str]]]"
 
 
 def named_graph(issue: Issue) -> str:
@@ -47,10 +51,12 @@ def parse_ticket(
     pack: ExpertPack,
     files: TicketFiles,
     served: frozenset[str] | None,
+    also: MoreRules | None = None,
 ) -> Ticket:
     """The ticket for ``graph`` in ``issue``. Raises ``InvalidDocument`` with all faults at once.
 
     ``served`` holds the capability ids that the providers at hand serve; ``None`` leaves that unchecked.
+    ``also`` looks at the inputs that are sound so far (``intelligence.targets.project_rules``).
     """
     fence = open_fence(issue)
     faults = list(fence.faults)
@@ -64,6 +70,8 @@ def parse_ticket(
     sound = {key: value for key, value in given.items() if key not in fence.tainted}
     inputs, found, more = check_inputs(sound, graph, pack, files, served, fence)
     faults += [*more, *_cut_off(fence, graph)]
+    for key, code, what, mend in also(inputs) if also is not None else ():
+        faults.append(Fault(code, f"key {key!r}: {what}", fence.where(key), mend, inputs.get(key)))
     if faults:
         raise InvalidDocument.of(_ordered(faults))
     return Ticket(

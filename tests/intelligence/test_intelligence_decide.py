@@ -14,9 +14,7 @@ from fabric_dagster.contracts.ticket import Ticket
 from fabric_dagster.errors import OperationFailed
 from fabric_dagster.intelligence import decide, load_pack
 from fabric_dagster.intelligence.evidence import holds
-from fabric_dagster.intelligence.targets import existing_assets, target_faults
-from fabric_dagster.tickets.blocks import Block
-from fabric_dagster.tickets.issue import Issue
+from fabric_dagster.intelligence.targets import existing_outputs, project_rules
 
 REFERENCE = "CreateOfferIconAndIntegrate@1"
 OFFERS = load_pack(Path(__file__).parents[2] / "packs" / "offers")
@@ -98,26 +96,27 @@ def test_an_input_cannot_spell_a_placeholder():
     assert "Assets/Art/Offers/{title}.png" == decision.values["destination"]
 
 
-def test_existing_assets():
+def test_existing_outputs():
     """The asset that properties are set on must be there; the destination need not."""
-    graph = OFFERS.graphs[REFERENCE].graph
-    decision = decide(OFFERS, REFERENCE, ticket())
-    assert {"offer_asset": "Assets/Data/Offers/starter_pack.asset"} == existing_assets(graph, decision)
+    assert ("offer_asset",) == existing_outputs(OFFERS.graphs[REFERENCE].graph)
 
 
-def test_target_faults():
-    """An offer that the project lacks is named at the line of its key."""
-    graph = OFFERS.graphs[REFERENCE].graph
-    decision = decide(OFFERS, REFERENCE, ticket())
-    block = Block(1, f"fabric: {REFERENCE}\noffer_id: starter_pack\n")
-    issue = Issue("OFFER-1.json", "OFFER-1", "", (), (block,))
-    assert [] == target_faults(issue, graph, decision, lambda _path: True)
-    (fault,) = target_faults(issue, graph, decision, lambda _path: False)
-    assert ("ticket.not_in_project", "OFFER-1.json:block:2", "starter_pack") == (
-        fault.code,
-        fault.where,
-        fault.value,
-    )
+@pytest.mark.parametrize(
+    ("inputs", "there", "keys"),
+    [
+        ({"offer_id": "starter_pack", "category": "offer.bundle"}, "starter_pack", []),
+        ({"offer_id": "starter_pack", "category": "offer.bundle"}, "another", ["offer_id"]),
+        ({"offer_id": "starter_pack"}, "another", ["offer_id"]),
+        ({"category": "offer.bundle"}, "another", []),
+        ({"offer_id": "starter_pack", "category": "unheard of"}, "another", []),
+        ({}, "another", []),
+    ],
+)
+def test_project_rules(inputs, there, keys):
+    """An offer that the project lacks is complained of, whatever else of the ticket is still unknown."""
+    path = f"Assets/Data/Offers/{there}.asset"
+    look = project_rules(OFFERS, OFFERS.graphs[REFERENCE].graph, path.__eq__)
+    assert keys == [key for key, _, _, _ in look(inputs)]
 
 
 TEXT = "One two  three,\n\tfour. **Five** six-seven eight."

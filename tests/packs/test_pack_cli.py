@@ -209,3 +209,26 @@ def test_unknown_validator(fabric, copy):
     err = fabric("pack", "check", "--packs", copy.folder.parent)[2]
     assert "[pack.unknown_validator]" in err
     assert "[document.unknown_key]" in err
+
+
+def test_unknown_offer(fabric, tmp_path):
+    """With a home, the offer must be in its project, and says so beside the other faults."""
+    from resources.home import Home
+
+    home = tmp_path / "home"
+    (home / "project" / "Assets" / "Data" / "Offers").mkdir(parents=True)
+    (home / "trust.json").write_text("{}", encoding="utf-8")
+    (home / "home.yaml").write_text(f"schema: fabric.home.v1\nid: {'0' * 32}\n", encoding="utf-8")
+    assert Home(home).exists
+    words = ("ticket", "check", TICKETS / "OFFER-101.json", "--home", home)
+    code, _, err = fabric(*words)
+    assert 1 == code
+    assert "OFFER-101.json:block:2: key 'offer_id'" in err
+    assert "[ticket.not_in_project]" in err
+    err = fabric("ticket", "check", TICKETS / "bad" / "OFFER-213_number_as_title.json", "--home", home)[2]
+    assert ["ticket.not_in_project", "ticket.wrong_type"] == [
+        line.rpartition("[")[2].rstrip("]") for line in err.splitlines()
+    ]
+    (home / "project" / "Assets" / "Data" / "Offers" / "starter_pack.asset").write_text("x", encoding="utf-8")
+    code, out, err = fabric(*words, "--json")
+    assert (0, "", True) == (code, err, json.loads(out)["project_checked"])

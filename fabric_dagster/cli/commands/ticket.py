@@ -86,7 +86,7 @@ def _read(
     from fabric_dagster.cli.packs import catalog, served_here
     from fabric_dagster.errors import InvalidDocument
     from fabric_dagster.intelligence import decide
-    from fabric_dagster.intelligence.targets import target_faults
+    from fabric_dagster.intelligence.targets import project_rules
     from fabric_dagster.tickets import TicketFiles, named_graph, parse_ticket, read_issue, unknown_graph
 
     with file.open("rb") as reader:
@@ -98,15 +98,12 @@ def _read(
         raise unknown_graph(issue, fault) from None
     roots = (*inputs, *(home.inputs if home is not None else ()))
     files = TicketFiles(file.absolute().parent / issue.key, roots)
-    ticket = parse_ticket(issue, source.graph, pack.pack, files, served_here())
-    decision = decide(pack, ticket.graph, ticket)
-    if home is None or not home.project.is_dir():
-        return ticket, pack, decision, False
-    project = home.project
-    faults = target_faults(issue, source.graph, decision, lambda path: (project / path).is_file())
-    if faults:
-        raise InvalidDocument.of(faults)
-    return ticket, pack, decision, True
+    project = home.project if home is not None and home.project.is_dir() else None
+    also = None
+    if project is not None:
+        also = project_rules(pack, source.graph, lambda path: (project / path).is_file())
+    ticket = parse_ticket(issue, source.graph, pack.pack, files, served_here(), also)
+    return ticket, pack, decide(pack, ticket.graph, ticket), project is not None
 
 
 def _faults(faults: tuple[Fault, ...]) -> list[dict[str, str]]:
