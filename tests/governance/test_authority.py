@@ -193,6 +193,17 @@ def test_a_receipt_certifies_once(world):
     ]
 
 
+def test_another_review_certifies_again(world):
+    """A second receipt of the same results is a second certificate; a first commission stays in force."""
+    qualification = world.qualify()
+    for nonce in ("1" * 32, "2" * 32):
+        receipt = world.receipt(qualification, nonce=nonce)
+        certificate = certify(world.store, world.signers["certifier"], receipt, world.trust)
+        if nonce.startswith("1"):
+            document = world.commission(certificate)
+    assert world.authorize() == document
+
+
 @pytest.mark.parametrize(
     "changed", [{"results": digest("x")}, {"corpus": digest("x")}, {"pack": digest("x")}]
 )
