@@ -94,7 +94,7 @@ def _of_pack(pack: Path, taken: Mapping[str, Registered]) -> dict[str, Registere
         where = f"{FOLDER}/{path.name}"
         try:
             declared = _declared(_load(path, hashlib.sha256(path.read_bytes()).hexdigest()))
-        except Exception as fault:  # a pack's module may raise anything at import  # noqa: BLE001
+        except (Exception, SystemExit) as fault:  # a pack's module may raise anything at import  # noqa: BLE001
             faults.append(
                 Fault("validator.broken", f"the module cannot be imported: {fault}", where, "mend the module")
             )

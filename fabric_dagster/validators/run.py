@@ -128,7 +128,7 @@ class Bench:
             return _failed(
                 "an answer within the memory limit", "none: the check ran out of memory", request.id
             )
-        except Exception as fault:  # a crash is a failed check, whatever it was  # noqa: BLE001
+        except (Exception, SystemExit) as fault:  # a crash is a failed check, whatever it was  # noqa: BLE001
             self.log(traceback.format_exc())
             last = traceback.extract_tb(fault.__traceback__)[-1]
             where = f"{Path(last.filename).name}:{last.lineno}"

@@ -184,7 +184,10 @@ class EvidenceView:
 
     def _load_pack(self) -> LoadedPack:
         folder = Path(self.evidence.pack)
-        loaded = _pack(folder, tuple(sorted(pack_files(folder).items())))
+        try:
+            loaded = _pack(folder, tuple(sorted(pack_files(folder).items())))
+        except OSError as fault:
+            raise Unjudgeable("a readable pack", fault.strerror or str(fault), "pack") from fault
         for expected, where in (
             (self.evidence.pack_digest, "pack"),
             (self.evidence.commission.pack, "commission.pack"),
