@@ -48,10 +48,10 @@ def apply_plan(source: Path, plan_file: Path, out: Path, *, worker: Worker | Non
     before = digest_file(source)
     names = {
         f"smart_object_uuid_{number}": str(uuid.uuid5(uuid.NAMESPACE_OID, f"{before}/{plan.digest}/{number}"))
-        for number in range(len(steps))
+        for number in range(len(plan.operations))
     }
     with tempfile.TemporaryDirectory(prefix=".fabric-", dir=folder) as private:
-        params = {"steps": steps, "folder": private, "allocations": names}
+        params = {"steps": steps, "folder": private, "allocations": names, "implied": 1}
         try:
             reply = (worker or shared()).call("execute", params)
         except InvalidDocument as error:

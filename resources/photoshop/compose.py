@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 THUMBNAILS = (1036, 1033)
-ICC = 1039
+ICC, VERSION_INFO = 1039, 1057
 THUMBNAIL_SIDE = 160
 JPEG_QUALITY = 85
 FAST_MODES = {"rgb", "grayscale"}
@@ -69,7 +69,10 @@ def composite_only(container: Container, data: bytes, shown: set[int], *, unclip
 
 
 def _slow(container: Container, data: bytes) -> NDArray[np.uint8]:
-    """psd-tools' compositor, converted to sRGB with the document's profile."""
+    """The stored merged image in sRGB where it is real, else what psd-tools draws.
+
+    No operation edits a document of these modes, so a real merged image is what Photoshop drew.
+    """
     import warnings
 
     from psd_tools import PSDImage
@@ -84,10 +87,19 @@ def _slow(container: Container, data: bytes) -> NDArray[np.uint8]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         image = PSDImage.open(io.BytesIO(data))
-        drawn: Any = image.composite(ignore_preview=len(image) > 0, apply_icc=True)
+        try:
+            drawn: Any = image.topil() if has_preview(container) else image.composite(ignore_preview=True)
+        except (ImportError, NotImplementedError, ValueError) as fault:
+            raise _unsupported("no engine here can draw its layers") from fault
     if drawn is None:
         raise _unsupported("no engine can draw it")
     return np.asarray(drawn.convert("RGBA"))
+
+
+def has_preview(container: Container) -> bool:
+    """Whether the file keeps a real merged image (else it is blank and says so)."""
+    info = container.resource(VERSION_INFO)
+    return not (info and len(info.data) > 4 and info.data[4] == 0)  # noqa: PLR2004 - its flag
 
 
 def refresh_previews(container: Container, picture: NDArray[np.uint8]) -> None:

@@ -17,10 +17,9 @@ from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import Fault, OperationFailed
 from resources.photoshop.address import path_of, resolve
 from resources.photoshop.blockdiff import diff, gate, layer_keys
-from resources.photoshop.compose import composite, refresh_previews
+from resources.photoshop.compose import composite, has_preview, refresh_previews
 from resources.photoshop.document import Document, build
 from resources.photoshop.export import export_png
-from resources.photoshop.inspect import VERSION_INFO
 from resources.photoshop.png import write_atomically
 from resources.photoshop.psd.container import Container, parse
 from resources.photoshop.psd.layers import HIDDEN_FLAG
@@ -58,7 +57,7 @@ class Copy:
 
     def data(self) -> bytes:
         """The bytes now, with previews that show the layers."""
-        if self.stale and _has_preview(self.container):
+        if self.stale and has_preview(self.container):
             picture, _ = composite(self.container, self.container.dump())
             refresh_previews(self.container, picture)
             self.meant += PREVIEW_BLOCKS
@@ -66,12 +65,6 @@ class Copy:
         if self._bytes is None:
             self._bytes = self.container.dump() if self.meant else self.source
         return self._bytes
-
-
-def _has_preview(container: Container) -> bool:
-    """Whether the file keeps a real merged image (else it is blank and says so)."""
-    info = container.resource(VERSION_INFO)
-    return not (info and len(info.data) > 4 and info.data[4] == 0)  # noqa: PLR2004 - its flag
 
 
 class Session:

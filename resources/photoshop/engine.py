@@ -83,9 +83,16 @@ def render_file(
 
 
 def execute(
-    steps: list[dict[str, Any]], folder: str, allocations: dict[str, str], limits: Limits
+    steps: list[dict[str, Any]],
+    folder: str,
+    allocations: dict[str, str],
+    limits: Limits,
+    implied: int = 0,
 ) -> dict[str, Any]:
-    """Run typed operations and save copies and exports under ``folder``; reports and facts by step."""
+    """Run typed operations and save copies and exports under ``folder``; reports and facts by step.
+
+    The first ``implied`` steps stand in no plan: operations are numbered from the one after them.
+    """
     from resources.photoshop.edit import Session
 
     for step in steps:
@@ -93,7 +100,9 @@ def execute(
             if key in step["args"]:
                 read_size(step["args"][key], limits)
     session = Session(limits, allocations)
-    facts = [session.run(number, step["capability"], step["args"]) for number, step in enumerate(steps)]
+    facts = [
+        session.run(number, step["capability"], step["args"]) for number, step in enumerate(steps, -implied)
+    ]
     return {"documents": session.save(Path(folder)), "facts": facts}
 
 

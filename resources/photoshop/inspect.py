@@ -14,6 +14,7 @@ from typing import Any
 
 from fabric_dagster.errors import FabricError
 from resources.photoshop.address import ambiguous, path_of, resolve_roles
+from resources.photoshop.compose import has_preview
 from resources.photoshop.document import ADJUSTMENTS, FILLS, VECTOR_MASKS, Document, Layer, build, detail
 from resources.photoshop.parsed import Parsed, load
 from resources.photoshop.psd.container import COLOUR_CHANNELS, COMPRESSIONS, Container
@@ -21,7 +22,7 @@ from resources.photoshop.psd.layers import USER_MASK
 from resources.photoshop.smartobjects import Link, links, placement
 from resources.photoshop.warp import warp_refusal
 
-VERSION_INFO, THUMBNAIL, ICC = 1057, 1036, 1039
+THUMBNAIL = 1036
 GUIDE_UNITS = 32
 BLENDS = {
     "pass": "pass_through", "norm": "normal", "diss": "dissolve", "dark": "darken", "mul": "multiply",
@@ -245,8 +246,7 @@ def _duplicates(document: Document, hazards: list[dict[str, str]]) -> None:
 
 
 def _merged(container: Container, hazards: list[dict[str, str]]) -> dict[str, Any]:
-    info = container.resource(VERSION_INFO)
-    real = not (info and len(info.data) > 4 and info.data[4] == 0)  # noqa: PLR2004 - hasRealMergedData
+    real = has_preview(container)
     if not real:
         _hazard(hazards, "merged_image_missing", "", "saved without a merged image: its preview is blank")
     header = container.header

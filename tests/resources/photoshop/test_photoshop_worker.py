@@ -1,0 +1,139 @@
+"""The worker: warm, bounded, and never the end of the run that asks it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from photoshop_builders import ROOT
+
+from fabric_dagster.errors import InvalidDocument, OperationFailed
+from resources.photoshop.client import Worker
+from resources.photoshop.psd.limits import Limits
+
+
+@pytest.fixture
+def own_worker():
+    """A worker that a test may break."""
+    made = Worker()
+    made.call("ping", {})
+    yield made
+    made.close()
+
+
+def test_a_worker_is_started_once(worker, files):
+    """Requests are answered by one process."""
+    worker.call("inspect", {"path": str(files / "icon.psd")})
+    first = worker.pid
+    worker.call("inspect", {"path": str(files / "icon.psd")})
+    assert first == worker.pid
+
+
+def test_errors_cross_the_pipe_as_they_are(worker, files):
+    """Class, code, place and mend are kept."""
+    (files / "cut.psd").write_bytes((files / "icon.psd").read_bytes()[:3000])
+    with pytest.raises(InvalidDocument) as caught:
+        worker.call("inspect", {"path": str(files / "cut.psd")})
+    (fault,) = caught.value.faults
+    assert ("psd.truncated", True) == (fault.code, bool(fault.mend))
+    with pytest.raises(OperationFailed) as caught:
+        worker.call("inspect", {"path": str(files / "none.psd")})
+    assert caught.value.code == "photoshop.file_unavailable"
+
+
+def test_a_killed_worker_is_a_typed_failure_and_the_next_one_works(own_worker, files):
+    """Killed while it works: the request fails by name, then a new worker answers."""
+    pid = own_worker.pid
+    killer = threading.Timer(0.05, os.kill, (pid, signal.SIGTERM))
+    steps = [
+        {"capability": "photoshop.open_duplicate@1", "args": {"source": str(files / "icon.psd"), "copy": "a.psd"}},
+        *[
+            {"capability": "photoshop.export_png@1", "args": {"preset": "double", "out": f"{n}.png"}}
+            for n in range(50)
+        ],
+    ]  # fmt: skip
+    killer.start()
+    with pytest.raises(OperationFailed) as caught:
+        own_worker.call("execute", {"steps": steps, "folder": str(files), "allocations": {}})
+    assert caught.value.code == "photoshop.worker_died"
+    assert own_worker.call("ping", {})["pixels"] > 0
+    assert pid != own_worker.pid
+    assert not (files / "0.png").exists()
+
+
+def test_a_request_that_takes_too_long_is_given_up(own_worker, files):
+    """Past its time the worker is killed and the failure says so."""
+    started = time.monotonic()
+    steps = [
+        {"capability": "photoshop.open_duplicate@1", "args": {"source": str(files / "icon.psd"), "copy": "a.psd"}},
+        *[
+            {"capability": "photoshop.export_png@1", "args": {"preset": "double", "out": f"{n}.png"}}
+            for n in range(50)
+        ],
+    ]  # fmt: skip
+    with pytest.raises(OperationFailed) as caught:
+        own_worker.call(
+            "execute",
+            {"steps": steps, "folder": str(files), "allocations": {}},
+            limits=Limits(seconds=0.5),
+        )
+    assert caught.value.code == "photoshop.time_limit"
+    assert time.monotonic() - started < 10
+    assert own_worker.pid is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is bounded on Linux")
+def test_a_request_that_needs_too_much_memory_is_refused(own_worker, files):
+    """Past its memory the request fails by name and the worker lives."""
+    pid = own_worker.pid
+    with pytest.raises(OperationFailed) as caught:
+        own_worker.call(
+            "render",
+            {"path": str(files / "icon.psd"), "out": str(files / "o.png"), "layer": None, "preset": "double"},
+            limits=Limits(memory=8 << 20),
+        )
+    assert caught.value.code == "photoshop.memory_limit"
+    assert pid == own_worker.pid
+    assert own_worker.call("ping", {})
+
+
+def test_a_worker_dies_with_its_parent(tmp_path):
+    """When the asking process is killed, the worker ends by itself."""
+    program = (
+        "import sys, time\n"
+        "from resources.photoshop.client import Worker\n"
+        "w = Worker(); w.call('ping', {}); print(w.pid, flush=True); time.sleep(60)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, cwd=ROOT)
+    pid = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    for _ in range(100):
+        if not alive(pid):
+            break
+        time.sleep(0.05)
+    assert not alive(pid)
+    assert not list(tmp_path.iterdir())
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs (a zombie does not)."""
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:  # noqa: PTH123 - a kernel file
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_pixel_limits_hold_in_the_worker(worker, files):
+    """A document larger than allowed is refused before it is decoded."""
+    with pytest.raises(InvalidDocument) as caught:
+        worker.call("inspect", {"path": str(files / "icon.psd")}, limits=Limits(pixels=1000))
+    assert caught.value.code == "psd.too_many_pixels"
