@@ -85,8 +85,8 @@ def _checks(
     @dg.multi_asset_check(
         name=f"{graph.workflow}__{side}__checks", specs=specs, required_resource_keys={KEY}, pool=pool
     )
-    def judge(context: dg.AssetCheckExecutionContext):  # type: ignore[no-untyped-def]  # noqa: ANN202 - as above
-        results = check_step(context, graph, side)
-        return tuple(results) if len(results) > 1 else results[0]
+    def judge(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
+        # Yielded, since Dagster would take a returned tuple for plain outputs and record no evaluation.
+        yield from check_step(context, graph, side)
 
     return judge
