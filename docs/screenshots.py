@@ -42,10 +42,10 @@ PAGES: dict[str, tuple[str, str, str, int, int]] = {
     ),
     "check-report.png": (
         f"/assets/{WORKFLOW}/export_icon?view=checks&checkDetail=art_in_place_v1",
-        "art_in_place_v1",
+        "Latest execution",
         "",
         1500,
-        1000,
+        1250,
     ),
     "materialization.png": (
         f"/assets/{WORKFLOW}/export_icon?view=partitions&partition={{ticket}}",
@@ -54,7 +54,7 @@ PAGES: dict[str, tuple[str, str, str, int, int]] = {
         1500,
         1300,
     ),
-    "runs.png": ("/runs", WORKFLOW, "", 1500, 600),
+    "runs.png": ("/runs", "OFFER-", "", 1500, 700),
 }
 
 
