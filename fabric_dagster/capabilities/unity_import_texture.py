@@ -44,6 +44,7 @@ CAPABILITY = Capability(
         FailureCode("unity.profile_conflict", "pack", False, "use a profile that keeps the sheet's slices"),
         FailureCode("unity.meta_damaged", "operator", False, "let the editor import the texture again"),
         FailureCode("unity.guid_clash", "operator", False, "draw a new GUID: bind the plan again"),
+        FailureCode("unity.allocation_missing", "operator", False, "bind the plan again"),
         FailureCode(
             "unity.version_unknown", "operator", False, "open the project in a supported editor once"
         ),

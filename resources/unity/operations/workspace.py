@@ -157,7 +157,7 @@ class Workspace:
         value = self.allocations.get(name, "")
         if len(value) != 32 or set(value) - set("0123456789abcdef"):  # noqa: PLR2004 - 128 bits in hex
             raise OperationFailed(
-                "unity.guid_clash",
+                "unity.allocation_missing",
                 "the bound plan holds no random choice of this name: the project changed since it was bound",
                 where=name,
                 mend="bind the plan again",

@@ -1,0 +1,147 @@
+"""``unity.set_property@1`` on the sample project."""
+
+import pytest
+from unity_world import STARTER, bound, set_value
+
+from fabric_dagster.errors import FabricError
+from resources.unity.text import UnityFile
+
+PLACEHOLDER = "Assets/Art/Offers/placeholder.png"
+SHEET = "Assets/Art/Offers/badges.png"
+UNKNOWN = "d41d8cd98f00b204e9800998ecf8427e"
+
+
+def staged(unity, stage, *operations):
+    """Stage operations with their allocations."""
+    return unity.stage(bound(unity, *operations), stage)
+
+
+def reference(project, asset, file_id, kind=3):
+    """A reference into an asset of the project."""
+    guid = UnityFile((project / f"{asset}.meta").read_bytes()).read("0", "guid")
+    return {"fileID": file_id, "guid": guid, "type": kind}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "line"),
+    [
+        ("displayName", "Bären: 3 für 1", b'  displayName: "B\\xE4ren: 3 f\\xFCr 1"\n'),
+        ("itemCount", 7, b"  itemCount: 7\n"),
+        ("price", "0.25", b"  price: 0.25\n"),
+        ("price", 0.25, b"  price: 0.25\n"),
+        ("available", False, b"  available: 0\n"),
+    ],
+)
+def test_a_scalar_changes_its_line_alone(unity, stage, project, path, value, line):
+    """One line of the diff out, one in."""
+    result = staged(unity, stage, set_value(path, value))
+    after = (stage / "changes" / STARTER).read_bytes()
+    before = (project / STARTER).read_bytes()
+    assert line in after
+    assert [a == b for a, b in zip(before.split(b"\n"), after.split(b"\n"), strict=True)].count(False) == 1
+    assert sum(text.startswith(("+ ", "- ")) for text in result.diff.splitlines()) == 2
+
+
+def test_document_zero_is_the_meta(unity, stage):
+    """With or without the suffix in the asset's name."""
+    path = "TextureImporter.spritePixelsToUnits"
+    for asset in (PLACEHOLDER, f"{PLACEHOLDER}.meta"):
+        result = staged(unity, stage, set_value(path, 64, asset=asset, document="0"))
+        assert [change.path for change in result.changes] == [f"{PLACEHOLDER}.meta"]
+
+
+def test_a_sprite_property_takes_a_sprite(unity, stage, project):
+    """The sheet's slice by its id, read from the meta."""
+    sheet = UnityFile((project / f"{SHEET}.meta").read_bytes())
+    file_id = sheet.read("0", "TextureImporter.spriteSheet.sprites.Array.data[1].internalID")
+    result = staged(unity, stage, set_value("icon", reference(project, SHEET, file_id)))
+    assert f"fileID: {file_id}" in result.diff
+
+
+def test_a_sprite_property_is_cleared_with_a_null_reference(unity, stage):
+    """``{fileID: 0}``, and the kind of the field is still known afterwards."""
+    assert "+  icon: {fileID: 0}" in staged(unity, stage, set_value("icon", {"fileID": 0})).diff
+
+
+@pytest.mark.parametrize(
+    ("asset", "file_id", "code"),
+    [
+        (PLACEHOLDER, "2800000", "unity.reference_kind"),
+        (PLACEHOLDER, "21300002", "unity.reference_unresolved"),
+        (SHEET, "21300000", "unity.reference_unresolved"),
+        (SHEET, "2800000", "unity.reference_kind"),
+        ("Assets/Data/Offers/OfferCatalog.asset", "11400002", "unity.reference_unresolved"),
+        ("Assets/Scripts/Offers/OfferCatalog.cs", "11500000", "unity.reference_kind"),
+    ],
+)
+def test_a_sprite_property_never_takes_anything_else(unity, stage, project, asset, file_id, code):
+    """The texture itself, an id that the meta does not list, an object of another kind."""
+    with pytest.raises(FabricError) as caught:
+        staged(unity, stage, set_value("icon", reference(project, asset, file_id)))
+    assert caught.value.code == code
+
+
+def test_the_fields_type_is_known_even_where_the_property_is_empty(unity, stage, project):
+    """The script says ``Sprite``."""
+    asset = project / STARTER
+    text = asset.read_bytes()
+    start = text.index(b"  icon: ")
+    asset.write_bytes(text[:start] + b"  icon: {fileID: 0}\n" + text[text.index(b"\n", start) + 1 :])
+    with pytest.raises(FabricError, match=r"unity\.reference_kind"):
+        staged(unity, stage, set_value("icon", reference(project, PLACEHOLDER, "2800000")))
+
+
+def test_a_guid_that_nobody_can_look_up_is_a_warning_and_with_a_package_cache_an_error(unity, stage, project):
+    """Without ``Library/PackageCache`` a package may have it."""
+    value = {"fileID": "11400000", "guid": UNKNOWN, "type": 2}
+    operation = set_value("offers.Array.data[0]", value, asset="Assets/Data/Offers/OfferCatalog.asset")
+    (warning,) = staged(unity, stage, operation).warnings
+    assert UNKNOWN in warning
+    (project / "Library/PackageCache/com.example@1.0.0").mkdir(parents=True)
+    with pytest.raises(FabricError, match=r"unity\.reference_unresolved"):
+        staged(unity, stage, operation)
+    (project / "Library/PackageCache/com.example@1.0.0/x.asset.meta").write_text(
+        f"guid: {UNKNOWN}\n", encoding="utf-8"
+    )
+    assert staged(unity, stage, operation).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("operation", "code"),
+    [
+        (set_value("displayName", "x", asset="Assets/Data/Offers/absent.asset"), "unity.asset_missing"),
+        (set_value("displayName", "x", asset=PLACEHOLDER), "unity.asset_not_text"),
+        (set_value("displayName", "x", document="5"), "unity.document_missing"),
+        (set_value("displyName", "x"), "unity.path_missing"),
+        (set_value("displayName", 5), "unity.value_type"),
+        (set_value("itemCount", "five"), "unity.value_type"),
+        (set_value("icon", "21300000"), "unity.value_type"),
+        (set_value("icon", {"fileID": "77"}), "unity.reference_unresolved"),
+        (set_value("guid", "0" * 32, asset=PLACEHOLDER, document="0"), "unity.value_type"),
+        (set_value("x", 1, asset="Assets/../secret.asset"), "unity.destination_refused"),
+        (set_value("x", 1, asset="/etc/passwd"), "plan.argument"),
+        (set_value("x", 1, document="first"), "plan.argument"),
+        (set_value("x", None), "plan.argument"),
+        (set_value("x", [1]), "plan.argument"),
+        (set_value("icon", {"fileID": "1", "guid": "short", "type": 3}), "plan.argument"),
+    ],
+)
+def test_each_wrong_request_has_its_code(unity, stage, operation, code):
+    """And the project stays unread of secrets."""
+    with pytest.raises(FabricError) as caught:
+        staged(unity, stage, operation)
+    assert caught.value.code == code
+
+
+def test_a_missing_asset_suggests_the_near_one(unity, stage):
+    """Same name in another folder, or another spelling."""
+    with pytest.raises(FabricError, match=r"Did you mean Assets/Data/Offers/starter_pack\.asset"):
+        staged(unity, stage, set_value("x", 1, asset="Assets/Data/starter_pack.asset"))
+
+
+def test_every_failing_operation_is_reported_at_once(unity, stage):
+    """Three operations, two faults."""
+    wrong = [set_value("nope", 1), set_value("displayName", "fine"), set_value("price", "dear")]
+    with pytest.raises(FabricError) as caught:
+        staged(unity, stage, *wrong)
+    assert [fault.code for fault in caught.value.faults] == ["unity.path_missing", "unity.value_type"]
