@@ -52,9 +52,10 @@ def load_pack(folder: Path) -> LoadedPack:
         )
     files = pack_files(folder)
     faults: list[Fault] = []
-    pack, source = _contract(folder, faults)
-    graphs = _graphs(folder, files, faults)
-    sops = _sops(folder, pack, source, faults) if pack is not None and source is not None else {}
+    read = _Reader(folder, files)
+    pack, source = _contract(read, faults)
+    graphs = _graphs(read, faults)
+    sops = _sops(read, pack, source, faults) if pack is not None and source is not None else {}
     if pack is not None and source is not None:
         faults += pack_faults(pack, source, folder.name, graphs, sops)
     if faults or pack is None or source is None:
@@ -62,38 +63,61 @@ def load_pack(folder: Path) -> LoadedPack:
     return LoadedPack(pack, folder, files_digest(files), graphs, sops, files, source)
 
 
-def _contract(folder: Path, faults: list[Fault]) -> tuple[ExpertPack | None, Source | None]:
+class _Reader:
+    """Reads a pack's files, and proves of each that it is the one that the digest covers."""
+
+    def __init__(self, folder: Path, files: Mapping[str, str]) -> None:
+        self.folder, self.files = folder, files
+
+    def name(self, path: str) -> str:
+        """What faults call the file."""
+        return f"{self.folder.name}/{path}"
+
+    def bytes(self, path: str) -> bytes:
+        """The bytes of ``path``; ``InvalidDocument`` where somebody writes to the pack meanwhile."""
+        data = (self.folder / path).read_bytes()
+        if digest_bytes(data) != self.files.get(path):
+            raise InvalidDocument(
+                "pack.changed",
+                "the file changed while it was read",
+                where=self.name(path),
+                mend="load it again",
+            )
+        return data
+
+
+def _contract(read: _Reader, faults: list[Fault]) -> tuple[ExpertPack | None, Source | None]:
     try:
-        source = load_yaml((folder / PACK).read_bytes(), f"{folder.name}/{PACK}")
+        source = load_yaml(read.bytes(PACK), read.name(PACK))
         return check(ExpertPack, source), source
     except InvalidDocument as fault:
         faults.extend(fault.faults)
         return None, None
 
 
-def _graphs(folder: Path, files: Mapping[str, str], faults: list[Fault]) -> dict[str, GraphSource]:
+def _graphs(read: _Reader, faults: list[Fault]) -> dict[str, GraphSource]:
     graphs: dict[str, GraphSource] = {}
-    for path in files:
+    for path in read.files:
         if not path.startswith("graphs/"):
             continue
-        name = f"{folder.name}/{path}"
+        name = read.name(path)
         if not path.endswith(".yaml") or path.count("/") != 1:
             faults.append(Fault("pack.stray_file", "graphs/ holds *.yaml files only", name, "move it away"))
             continue
         try:
-            read = parse_graph((folder / path).read_bytes(), name)
+            found = parse_graph(read.bytes(path), name)
         except InvalidDocument as fault:
             faults.extend(fault.faults)
             continue
-        twin = graphs.setdefault(read.graph.reference, read)
-        if twin is not read:
-            what = f"{read.graph.reference} is also defined in {twin.source.name}"
+        twin = graphs.setdefault(found.graph.reference, found)
+        if twin is not found:
+            what = f"{found.graph.reference} is also defined in {twin.source.name}"
             mend = "keep one graph for each name and major version"
-            faults.append(Fault("pack.duplicate_graph", what, read.source.where(("name",)), mend))
+            faults.append(Fault("pack.duplicate_graph", what, found.source.where(("name",)), mend))
     return graphs
 
 
-def _sops(folder: Path, pack: ExpertPack, source: Source, faults: list[Fault]) -> dict[str, str]:
+def _sops(read: _Reader, pack: ExpertPack, source: Source, faults: list[Fault]) -> dict[str, str]:
     """Citation id → text, for those whose bytes have the cited digest."""
     texts: dict[str, str] = {}
     for name, citation in pack.citations.items():
@@ -103,12 +127,11 @@ def _sops(folder: Path, pack: ExpertPack, source: Source, faults: list[Fault]) -
             what = f"citation {name!r} names no file of sop/"
             faults.append(Fault("pack.bad_citation", what, where, "write sop/NAME.md", citation.file))
             continue
-        path = folder / citation.file
-        if not path.is_file():
+        if citation.file not in read.files:
             what = f"citation {name!r}: the file is not there"
             faults.append(Fault("pack.missing_sop", what, where, "add it or mend the path", citation.file))
             continue
-        data = path.read_bytes()
+        data = read.bytes(citation.file)
         if (found := digest_bytes(data)) != citation.digest:
             what = f"citation {name!r}: the text changed; its digest is {found}"
             mend = "read the change, then cite its new revision and digest"

@@ -22,6 +22,8 @@ from fabric_dagster.errors import InvalidDocument
 
 ATTACHMENT = "attachment:"
 LONGEST_NAME = 255
+#: Set on Windows for symlinks, junctions and mount points alike.
+_REPARSE_POINT = 0x400
 _FORBIDDEN = frozenset('<>:"\\|?*')
 _RESERVED = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$"}
@@ -67,7 +69,7 @@ class TicketFiles:
         """
         if value.startswith(ATTACHMENT):
             name = _plain_name(value)
-            if self.attachments.is_symlink():
+            if _is_link(self.attachments):
                 raise _refuse(
                     "link_leaves_root", "the issue's attachment folder is a link", "use a real folder"
                 )
@@ -119,6 +121,33 @@ class TicketFiles:
         if missing is not None:
             raise missing
         raise _no_root()
+
+
+def read_at_most(path: Path, limit: int) -> bytes:
+    """The bytes of the regular file at ``path``, at most ``limit`` + 1 of them; a link there is not followed.
+
+    What ``resolve`` found may have been exchanged since: what is opened is looked at again.
+    """
+    flags = (
+        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
+    try:
+        handle = os.open(path, flags)
+    except OSError:
+        raise _refuse("file_missing", "the file cannot be opened", "check the file and its rights") from None
+    with os.fdopen(handle, "rb") as reader:
+        if not stat.S_ISREG(os.fstat(reader.fileno()).st_mode):
+            raise _refuse("file_irregular", "this is no regular file", "name a picture")
+        return reader.read(limit + 1)
+
+
+def _is_link(path: Path) -> bool:
+    """Whether ``path`` itself is a symlink, or on Windows a junction."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISLNK(found.st_mode) or bool(getattr(found, "st_file_attributes", 0) & _REPARSE_POINT)
 
 
 def _no_root() -> InvalidDocument:

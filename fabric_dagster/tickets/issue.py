@@ -24,7 +24,8 @@ MAX_BYTES = 4 << 20
 MAX_DEPTH = 200
 MAX_DIGITS = 20
 KEY = re.compile(r"[A-Z][A-Z0-9_]{0,30}-[1-9][0-9]{0,9}")
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+#: possessive, so that a hostile string costs no memory for backtracking.
+_STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -10,6 +10,7 @@ from fabric_dagster.contracts.ticket import Ticket, TicketFile
 from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import FabricError, Fault, InvalidDocument
 from fabric_dagster.tickets.fence import MARKER, MAX_FAULTS, Fence, open_fence
+from fabric_dagster.tickets.files import read_at_most
 from fabric_dagster.tickets.inputs import complaints, key_faults
 from fabric_dagster.tickets.pictures import prove_whole, recognise
 
@@ -131,14 +132,9 @@ def check_inputs(
 def read_picture(value: str, pack: ExpertPack, files: TicketFiles) -> TicketFile:
     """The picture that ``value`` names, proven to be what its name says, whole, and within the limits."""
     limits = pack.pictures
-    path = files.resolve(value)
-    size = path.stat().st_size
-    if size > limits.max_bytes:
-        raise _too_large(f"it has {size} bytes; at most {limits.max_bytes} are allowed")
-    with path.open("rb") as stream:
-        data = stream.read(limits.max_bytes + 1)
+    data = read_at_most(files.resolve(value), limits.max_bytes)
     if len(data) > limits.max_bytes:
-        raise _too_large(f"it grew beyond {limits.max_bytes} bytes while it was read")
+        raise _too_large(f"it has more than {limits.max_bytes} bytes")
     facts = recognise(data)
     named = value.rpartition(".")[2].casefold() if "." in value else ""
     if facts.format not in limits.formats or named != facts.format:

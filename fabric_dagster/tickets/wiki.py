@@ -20,15 +20,19 @@ def wiki_blocks(text: str) -> tuple[tuple[Block, ...], str]:
     text = unix_lines(text)
     blocks: list[Block] = []
     prose: list[str] = []
-    at = 0
-    while opened := _OPEN.search(text, at):
-        closed = _CLOSE[opened[1]].search(text, opened.end())
+    unclosed: set[str] = set()
+    at = looked = 0
+    while opened := _OPEN.search(text, looked):
+        kind = opened[1]
+        closed = None if kind in unclosed else _CLOSE[kind].search(text, opened.end())
         if closed is None:
-            break
+            unclosed.add(kind)  # nor is any later one
+            looked = opened.end()
+            continue
         prose.append(text[at : opened.start()])
         inside = text[opened.end() : closed.start()]
         first, newline, rest = inside.partition("\n")
         blocks.append(Block(len(blocks) + 1, rest if newline and not first.strip(" ") else inside))
-        at = closed.end()
+        at = looked = closed.end()
     prose.append(text[at:])
     return tuple(blocks), "\n".join(prose)

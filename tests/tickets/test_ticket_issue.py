@@ -90,6 +90,7 @@ WIKI = {
     "within a panel": "{{panel:title=Input}}\n{{code}}\n{block}{{code}}\n{{panel}}",
     "with the other tag inside prose": "use \\{{code}} like this\n{{code}}\n{block}{{code}}",
     "as an example of the other tag": "{{noformat}}\n{{code}}\n{{noformat}}\n{{code}}\n{block}{{code}}",
+    "after a tag that is never closed": "a {{noformat}} tag\n{{code}}\n{block}{{code}}",
     "CRLF": "h1. Icon\r\n{{code}}\r\n{block}{{code}}\r\n",
 }
 
