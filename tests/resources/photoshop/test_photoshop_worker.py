@@ -26,6 +26,16 @@ def own_worker():
     made.close()
 
 
+def long_work(folder) -> list[dict]:
+    """Steps that take seconds."""
+    opened = {"source": str(folder / "icon.psd"), "copy": "a.psd"}
+    exports = [{"preset": "double", "out": f"{number}.png"} for number in range(50)]
+    return [
+        {"capability": "photoshop.open_duplicate@1", "args": opened},
+        *({"capability": "photoshop.export_png@1", "args": args} for args in exports),
+    ]
+
+
 def test_a_worker_is_started_once(worker, files):
     """Requests are answered by one process."""
     worker.call("inspect", {"path": str(files / "icon.psd")})
@@ -50,13 +60,7 @@ def test_a_killed_worker_is_a_typed_failure_and_the_next_one_works(own_worker, f
     """Killed while it works: the request fails by name, then a new worker answers."""
     pid = own_worker.pid
     killer = threading.Timer(0.05, os.kill, (pid, signal.SIGTERM))
-    steps = [
-        {"capability": "photoshop.open_duplicate@1", "args": {"source": str(files / "icon.psd"), "copy": "a.psd"}},
-        *[
-            {"capability": "photoshop.export_png@1", "args": {"preset": "double", "out": f"{n}.png"}}
-            for n in range(50)
-        ],
-    ]  # fmt: skip
+    steps = long_work(files)
     killer.start()
     with pytest.raises(OperationFailed) as caught:
         own_worker.call("execute", {"steps": steps, "folder": str(files), "allocations": {}})
@@ -69,13 +73,7 @@ def test_a_killed_worker_is_a_typed_failure_and_the_next_one_works(own_worker, f
 def test_a_request_that_takes_too_long_is_given_up(own_worker, files):
     """Past its time the worker is killed and the failure says so."""
     started = time.monotonic()
-    steps = [
-        {"capability": "photoshop.open_duplicate@1", "args": {"source": str(files / "icon.psd"), "copy": "a.psd"}},
-        *[
-            {"capability": "photoshop.export_png@1", "args": {"preset": "double", "out": f"{n}.png"}}
-            for n in range(50)
-        ],
-    ]  # fmt: skip
+    steps = long_work(files)
     with pytest.raises(OperationFailed) as caught:
         own_worker.call(
             "execute",
@@ -102,6 +100,7 @@ def test_a_request_that_needs_too_much_memory_is_refused(own_worker, files):
     assert own_worker.call("ping", {})
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_worker_dies_with_its_parent(tmp_path):
     """When the asking process is killed, the worker ends by itself."""
     program = (
