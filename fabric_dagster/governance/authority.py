@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from fabric_dagster.errors import Fault, Refused
-from fabric_dagster.governance.certification import certified, separate
+from fabric_dagster.governance.certification import certified_in, separate
 from fabric_dagster.governance.commissioning import expiry
-from fabric_dagster.governance.history import Certified, commissioned_graphs, history
+from fabric_dagster.governance.history import Certified, History, commissioned_graphs, history
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -62,10 +62,12 @@ def authorize_execution(
             value=store.workspace,
             mend="open the log of this home's own workspace",
         )
-    _certificate(store, trust, reference, graph_digest)
-    standing = _commission(store, trust, reference, graph_digest, project, now)
-    certificate = _certificate(store, trust, reference, graph_digest, standing.commission.certificate)
-    _separate(store, trust, certificate, standing)
+    found = history(store, trust, graph_digest)
+    _certificate(found, trust, reference)
+    standing = _commission(found, reference)
+    certificate = _certificate(found, trust, reference, standing.commission.certificate)
+    _unambiguous(store, trust, standing.commission, project, now)
+    _separate(found, certificate, standing)
     commission = standing.commission
     faults = [
         *_general(commission, certificate, pack_digest, home_id, now),
@@ -77,28 +79,23 @@ def authorize_execution(
     return commission
 
 
-def _certificate(
-    store: EventStore, trust: TrustRoot, reference: str, graph: str, digest: str | None = None
-) -> Certified:
-    found = certified(store, trust, graph, digest=digest)
-    if found is None or found.certificate.reference != reference:
+def _certificate(found: History, trust: TrustRoot, reference: str, digest: str | None = None) -> Certified:
+    item = certified_in(found, trust, digest=digest)
+    if item is None or item.certificate.reference != reference:
         raise Refused(
             "authority.uncertified",
             "no certificate holds for this exact graph",
             where=reference,
-            value=graph,
+            value=found.graph,
             mend=f"qualify, review and certify it; {DEMO}",
         )
-    return found
+    return item
 
 
-def _commission(
-    store: EventStore, trust: TrustRoot, reference: str, graph: str, project: str | None, now: datetime
-) -> Commissioned:
-    standing = commissioned_graphs(store, trust, reference)
-    mine = standing.get(graph)
-    if mine is None:
-        ended = history(store, trust, graph).ended
+def _commission(found: History, reference: str) -> Commissioned:
+    mine = found.commissioned
+    if mine is None or mine.commission.reference != reference:
+        ended = found.ended
         why = (
             "is not commissioned" if ended is None else f"had its commission ended by event {ended.position}"
         )
@@ -106,24 +103,30 @@ def _commission(
             "authority.uncommissioned",
             f"this exact graph {why}",
             where=reference,
-            value=graph,
+            value=found.graph,
             mend=f"commission it; {DEMO}",
         )
-    wanted = mine.commission.scope.project if project is None else project
+    return mine
+
+
+def _unambiguous(
+    store: EventStore, trust: TrustRoot, mine: Commission, project: str | None, now: datetime
+) -> None:
+    standing = commissioned_graphs(store, trust, mine.reference, without=mine.graph)
+    wanted = mine.scope.project if project is None else project
     others = [
-        item
-        for digest, item in standing.items()
-        if digest != graph and item.commission.scope.project == wanted and _in_time(item.commission, now)
+        item.commission.graph
+        for item in standing.values()
+        if item.commission.scope.project == wanted and _in_time(item.commission, now)
     ]
     if others:
         raise Refused(
             "authority.ambiguous",
             "two revisions of this graph are commissioned for one project",
-            where=reference,
-            value=", ".join(sorted([graph, *(item.commission.graph for item in others)])),
+            where=mine.reference,
+            value=", ".join(sorted([mine.graph, *others])),
             mend="revoke the commission of the older one",
         )
-    return mine
 
 
 def _in_time(commission: Commission, now: datetime) -> bool:
@@ -131,8 +134,8 @@ def _in_time(commission: Commission, now: datetime) -> bool:
     return ends is not None and now.astimezone(UTC) < ends
 
 
-def _separate(store: EventStore, trust: TrustRoot, item: Certified, standing: Commissioned) -> None:
-    for event in history(store, trust, item.certificate.graph).qualified:
+def _separate(found: History, item: Certified, standing: Commissioned) -> None:
+    for event in found.qualified:
         if event.body.get("results") == item.certificate.results:
             separate(
                 builder=(event.actor, event.keyid),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabric_dagster.contracts.commission import Certificate
 from fabric_dagster.errors import Conflict, Refused
-from fabric_dagster.governance.history import Certified, history, receipt_key, stream_of
+from fabric_dagster.governance.history import Certified, History, history, receipt_key, stream_of
 from fabric_dagster.governance.receipts import open_receipt
 from fabric_dagster.governance.roles import require
 from fabric_dagster.spine.ports import NewEvent
@@ -143,7 +143,13 @@ def certified(
     store: EventStore, trust: TrustRoot, graph: str, *, pack: str | None = None, digest: str | None = None
 ) -> Certified | None:
     """The newest certificate of ``graph`` (for ``pack``, with ``digest``) that holds, or ``None``."""
-    found = history(store, trust, graph)
+    return certified_in(history(store, trust, graph), trust, pack=pack, digest=digest)
+
+
+def certified_in(
+    found: History, trust: TrustRoot, *, pack: str | None = None, digest: str | None = None
+) -> Certified | None:
+    """As ``certified``, from a history that was read already."""
     for item in reversed(found.certified):
         wanted = pack in {None, item.certificate.pack} and digest in {None, item.certificate.digest}
         if wanted and holds(item, found.qualified, trust):

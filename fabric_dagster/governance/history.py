@@ -85,14 +85,17 @@ def history(store: EventStore, trust: TrustRoot, graph: str) -> History:
     return found
 
 
-def commissioned_graphs(store: EventStore, trust: TrustRoot, reference: str) -> Mapping[str, Commissioned]:
-    """Graph digest → the commission in force, for every graph that was commissioned as ``reference``."""
+def commissioned_graphs(
+    store: EventStore, trust: TrustRoot, reference: str, *, without: str | None = None
+) -> Mapping[str, Commissioned]:
+    """Graph digest → the commission in force, for every graph commissioned as ``reference`` but one."""
     graphs = {
         commission.graph: None
         for event in store.read(types=["graph.commissioned"])
         if lawful(event, trust)
         and (commission := commission_of(event)) is not None
         and commission.reference == reference
+        and commission.graph != without
     }
     standing = ((graph, history(store, trust, graph).commissioned) for graph in graphs)
     return {graph: found for graph, found in standing if found is not None}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from typing import TYPE_CHECKING
 
 from filelock import FileLock
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from fabric_dagster.spine.ports import Signer
 
 LOCK_SECONDS = 30
+REPLACE_TRIES, REPLACE_PAUSE = 50, 0.01
 
 
 class CheckpointFile:
@@ -62,11 +64,25 @@ class CheckpointFile:
                     writer.write(data)
                     writer.flush()
                     found = os.fstat(writer.fileno())
-                temporary.replace(self.path)
+                _replace(temporary, self.path)
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
             self._seen = (_identity(found), checkpoint)
+
+
+def _replace(temporary: Path, target: Path) -> None:
+    """Rename; Windows refuses for the moment in which somebody has the target open to read it."""
+    for _ in range(REPLACE_TRIES):
+        try:
+            temporary.replace(target)
+        except PermissionError:
+            if os.name != "nt":
+                raise
+            time.sleep(REPLACE_PAUSE)
+        else:
+            return
+    temporary.replace(target)
 
 
 def _identity(found: os.stat_result) -> tuple[int, int, int]:

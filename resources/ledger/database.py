@@ -11,6 +11,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,7 @@ class Database:
             event.listen(self._engine, "connect", _prepare)
             event.listen(self._engine, "begin", _lock)
             self._writers = self._engine.execution_options(fabric_writes=True)
+            self._pid = os.getpid()
             if not self.file.exists() or self.file.stat().st_size == 0:
                 self._create()
 
@@ -69,14 +71,22 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction under the write lock; commits when the block ends, else rolls back."""
+        self._own()
         with explained(str(self.file)), self._writers.begin() as connection:
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A transaction that sees one state of the log."""
+        self._own()
         with explained(str(self.file)), self._engine.connect() as connection:
             yield connection
+
+    def _own(self) -> None:
+        """A forked process must not use (or close) its parent's connections: it opens its own."""
+        if self._pid != os.getpid():
+            self._engine.dispose(close=False)
+            self._pid = os.getpid()
 
     def faults(self) -> list[str]:
         """What the database itself finds wrong with its file."""

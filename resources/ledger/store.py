@@ -63,6 +63,20 @@ class Queries:
             .limit(1)
         )
 
+        self._pages: dict[tuple[bool, bool], Select[Any]] = {}
+
+    def page(self, *, of_stream: bool, of_types: bool) -> Select[Any]:
+        """Up to ``:most`` events after position ``:after``, of stream ``:of`` and ``:types`` where asked."""
+        query = self._pages.get((of_stream, of_types))
+        if query is None:
+            table = EVENTS.c
+            query = self.all.where(table.position > bindparam("after"))
+            query = query.where(table.stream == bindparam("of")) if of_stream else query
+            query = query.where(table.type.in_(bindparam("types", expanding=True))) if of_types else query
+            query = query.order_by(table.position).limit(bindparam("most"))
+            self._pages[of_stream, of_types] = query
+        return query
+
 
 class SqlEventStore:
     """``fabric_dagster.spine.ports.EventStore`` on ``url``, for one ``workspace`` and ``branch``.
@@ -216,17 +230,15 @@ class SqlEventStore:
         limit: int | None = None,
     ) -> Iterator[Event]:
         """Events with position > ``after``, in order; ``CheckFailed`` at the first that is not sound."""
-        query = self._queries.all.order_by(EVENTS.c.position)
-        if stream is not None:
-            query = query.where(EVENTS.c.stream == stream)
-        if types is not None:
-            query = query.where(EVENTS.c.type.in_(sorted(types)))
+        query = self._queries.page(of_stream=stream is not None, of_types=types is not None)
+        wanted: dict[str, Any] = {} if stream is None else {"of": stream}
+        wanted |= {} if types is None else {"types": sorted(types)}
         left = limit
         last: Event | None = None
         while left is None or left > 0:
             size = PAGE if left is None else min(PAGE, left)
             with self._database.read() as connection:
-                rows = connection.execute(query.where(EVENTS.c.position > after).limit(size)).all()
+                rows = connection.execute(query, {**wanted, "after": after, "most": size}).all()
             for row in rows:
                 found = self._open(row)
                 _neighbours(last, found, whole=stream is None, gapless=types is None, first=after == 0)

@@ -49,9 +49,9 @@ def start(folder, name, count):
 
 
 @pytest.mark.slow
-def test_twelve_processes_write_one_contiguous_log(tmp_path, open_store):
+def test_eight_processes_write_one_contiguous_log(tmp_path, open_store):
     """They open the new database at once too; every acknowledged event is there, positions have no gap."""
-    writers, each = 12, 25
+    writers, each = 8, 25
     running = [start(tmp_path, f"w{number}", each) for number in range(writers)]
     for process in running:
         assert process.stdout.readline() == "ready\n"

@@ -1,6 +1,8 @@
 """The event store's contract: positions, versions, keys, isolation, refusals."""
 
+import os
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -176,6 +178,37 @@ def test_any_sequence_of_appends_is_one_sound_chain(batches, tmp_path_factory, o
             if key is not None:
                 assert used.setdefault(key, event.position) == event.position
     assert store.head()[0] == count
+    assert store.verify().sound
+
+
+def test_threads_share_a_store(store, runtime):
+    """Eight threads on one store object: contiguous, nothing lost."""
+
+    def write(name):
+        for number in range(10):
+            store.append([noted(name, number, f"{name}.{number}")], signer=runtime)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, "abcdefgh"))
+    assert [event.position for event in store.read()] == list(range(1, 81))
+    assert store.verify().sound
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on Windows")
+def test_a_forked_process_opens_its_own_connection(store, runtime):
+    """The parent's connection is neither used nor closed by its child."""
+    store.append([noted("a")], signer=runtime)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            store.append([noted("a")], signer=runtime)
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    store.append([noted("a")], signer=runtime)
+    assert store.head()[0] == 3
     assert store.verify().sound
 
 
