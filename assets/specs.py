@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 KINDS: dict[str, frozenset[str]] = {
     "photoshop": frozenset({"photoshop", "psd"}),
     "unity": frozenset({"unity"}),
-    "fabric": frozenset({"fabric"}),
+    "fabric": frozenset({"control"}),
 }
 
 
