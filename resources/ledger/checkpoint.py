@@ -11,7 +11,7 @@ import secrets
 import time
 from typing import TYPE_CHECKING
 
-from filelock import FileLock
+from filelock import BaseFileLock, FileLock
 
 from fabric_dagster.spine.checkpoints import MAX_BYTES, Checkpoint, open_checkpoint, sign_checkpoint
 
@@ -32,7 +32,7 @@ class CheckpointFile:
         self.path = path
         self._trust = trust
         self._log = (workspace, branch)
-        self._lock = FileLock(path.with_name(path.name + ".lock"), timeout=LOCK_SECONDS)
+        self._owner = -1
         self._seen: tuple[tuple[int, int, int], Checkpoint] | None = None
 
     def read(self) -> Checkpoint | None:
@@ -50,9 +50,16 @@ class CheckpointFile:
         self._seen = (_identity(found), checkpoint)
         return checkpoint
 
+    def _locked(self) -> BaseFileLock:
+        """The lock file's lock; a forked process may not use its parent's and makes its own."""
+        if self._owner != os.getpid():
+            self._lock = FileLock(self.path.with_name(self.path.name + ".lock"), timeout=LOCK_SECONDS)
+            self._owner = os.getpid()
+        return self._lock
+
     def advance(self, position: int, head: str, signer: Signer) -> None:
         """Write the head unless a later one stands there already."""
-        with self._lock:
+        with self._locked():
             standing = self.read()
             if standing is not None and standing.position >= position:
                 return

@@ -38,7 +38,7 @@ with ThreadPoolExecutor(2) as pool:
 
 @pytest.mark.slow
 def test_sixteen_racers_consume_one_receipt_once(world, tmp_path):
-    """Eight processes of two threads: exactly one certificate; everybody else is told that the receipt is consumed."""
+    """Eight processes of two threads: one certificate; the others are told that the receipt is consumed."""
     receipt = world.receipt(world.qualify())
     (tmp_path / "receipt.json").write_text(json.dumps(receipt), encoding="utf-8")
     (tmp_path / "trust.json").write_bytes(world.trust.to_bytes())
