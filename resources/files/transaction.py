@@ -38,7 +38,8 @@ class FileTransactions:
 
     ``root`` is the tree that is written, ``journals`` a folder outside of what is written in it, ``lock`` the
     lock file (default: in ``journals``; give one place for all writers of a root that keep their journals
-    apart). ``guard`` is called under the lock before anything is written and raises to refuse.
+    apart). ``patience`` is how many seconds to wait for another writer. ``guard`` is called under the lock
+    before anything is written and raises to refuse. A transaction may be empty; it is journaled all the same.
     """
 
     def __init__(
@@ -47,12 +48,14 @@ class FileTransactions:
         journals: Path,
         *,
         lock: Path | None = None,
+        patience: float = 0.0,
         guard: Callable[[], None] | None = None,
         hook: Callable[[str], None] | None = None,
     ) -> None:
         self.root = root.resolve()
         self.journals = journals
         self._lock = lock or journals / "writer.lock"
+        self._patience = patience
         self._guard = guard or (lambda: None)
         self._hook = hook or (lambda _step: None)
 
@@ -159,6 +162,18 @@ class FileTransactions:
                 raise self._interrupted(found)
             journals_.drop(folder)
 
+    def abandon(self, transaction: str) -> None:
+        """Drop a journal in whatever state: a person has settled by hand what it can no longer bring about.
+
+        Only our own temporary files are removed.
+        """
+        folder = self._folder(transaction)
+        with self._alone():
+            found = journals_.load(folder)
+            if found is not None:
+                self._sweep(found)
+            journals_.drop(folder)
+
     # -- what people ask
 
     def journaled(self) -> tuple[Journal, ...]:
@@ -198,7 +213,7 @@ class FileTransactions:
         self._lock.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self._lock)
         try:
-            lock.acquire(timeout=0)
+            lock.acquire(timeout=self._patience)
         except Timeout:
             raise Conflict(
                 "transaction.locked",
@@ -227,10 +242,6 @@ class FileTransactions:
 
     def _verified(self, source: Path, changes: tuple[FileChange, ...]) -> tuple[Entry, ...]:
         """Entries of ``changes``, with every path, clash, old digest and staged digest proven; all faults."""
-        if not changes:
-            raise OperationFailed(
-                "transaction.empty", "there is nothing to change", mend="do not commit an empty transaction"
-            )
         twice = {folded(change.path) for change in changes}
         if len(twice) != len(changes):
             raise OperationFailed("transaction.path_twice", "a path is changed twice in one transaction")

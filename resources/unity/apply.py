@@ -62,7 +62,7 @@ def apply_plan(project: Path, plan_file: Path, *, dry_run: bool = False) -> Appl
     or an editor has it open.
     """
     plan, typed = read_plan(_read(plan_file), "unity", str(plan_file))
-    unity = HeadlessUnity(project)
+    unity = HeadlessUnity(project, patience=0)
     undo = [args for args in typed if isinstance(args, UndoTransaction)]
     if undo:
         return _undo(unity, undo, typed, plan_file, dry_run=dry_run)

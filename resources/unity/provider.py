@@ -50,8 +50,9 @@ T = TypeVar("T", bound=Arguments)
 class HeadlessUnity:
     """``fabric_dagster.supervisor.ports.Provider`` for the project at ``project``.
 
-    ``journals`` is where undo journals lie (default ``Library/Fabric/transactions``); ``draw`` makes a random
-    128-bit id as 32 hex digits and is injected by tests.
+    ``journals`` is where undo journals lie (default ``Library/Fabric/transactions``); ``patience`` how many
+    seconds a commit waits for another writer; ``draw`` makes a random 128-bit id as 32 hex digits and is
+    injected by tests.
     """
 
     application: ClassVar[str] = "unity"
@@ -63,11 +64,13 @@ class HeadlessUnity:
         project: Path,
         journals: Path | None = None,
         *,
+        patience: float = 5.0,
         draw: Callable[[], str] | None = None,
         hook: Callable[[str], None] | None = None,
     ) -> None:
         self._place = project
         self._journals = journals
+        self._patience = patience
         self._hook = hook
         self._draw = draw or (lambda: uuid.uuid4().hex)
 
@@ -83,6 +86,7 @@ class HeadlessUnity:
             self.project.root,
             self._journals or self.project.state / "transactions",
             lock=self.project.state / "writer.lock",
+            patience=self._patience,
             guard=self.project.refuse_open_editor,
             hook=self._hook,
         )
@@ -198,8 +202,7 @@ class HeadlessUnity:
 
     def commit(self, stage: Path, staged: Staged, transaction: str) -> None:
         """Apply ``staged``; ``Conflict`` if anything changed underneath or an editor is open."""
-        if staged.changes:
-            self.transactions.commit(transaction, stage / "changes", staged.changes)
+        self.transactions.commit(transaction, stage / "changes", staged.changes)
 
     def standing(self, transaction: str, changes: tuple[FileChange, ...]) -> Standing:  # noqa: ARG002 - the port's
         """What is there now, by reading the bytes."""
@@ -216,6 +219,10 @@ class HeadlessUnity:
     def forget(self, transaction: str) -> None:
         """Drop the undo journal of a finished transaction."""
         self.transactions.forget(transaction)
+
+    def abandon(self, transaction: str) -> None:
+        """Drop the journal of a transaction that a person has settled by hand."""
+        self.transactions.abandon(transaction)
 
     def observe(self, plan: PhysicalPlan, staged: Staged) -> tuple[Observation, ...]:
         """Read the project again: bytes, metas, properties and references, against what the plan asks for."""

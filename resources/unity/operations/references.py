@@ -4,6 +4,7 @@ Rules kept here:
 
 * Into the project: the asset exists and has the object. A texture's legal ids are the texture, its sprites
   as its ``.meta`` lists them, and the cubemap; a native asset's are its documents.
+* The reference's type is the one of what it leads to: 2 for a native asset, 3 for an imported one.
 * Out of the project: built-in resources and cached packages count as there. Where there is no package cache,
   an unknown GUID is a warning: nobody can say that it is broken.
 * A Sprite property never takes a texture's main object, and a texture property never takes a sprite. What a
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from resources.unity.operations.workspace import Workspace
 
 NATIVE = frozenset({".asset", ".mat", ".anim", ".controller", ".overridecontroller", ".mask", ".preset"})
+#: importer block → the type that references to its assets have
+TYPES = {b"NativeFormatImporter:": "2", b"TextureImporter:": "3", b"MonoImporter:": "3"}
 #: components whose property says its kind by its name
 SPRITE_NAMES = frozenset({"m_Sprite"})
 TEXTURE_NAMES = frozenset({"m_Texture", "m_MainTexture", "m_Cookie"})
@@ -52,6 +55,7 @@ def check_reference(
     if target is None:
         _check_outside(workspace, str(guid), f"{asset}:{path}")
         return
+    _check_type(workspace, target, str(value.get("type")), f"{asset}:{path}")
     _check_object(workspace, target, file_id, wanted, f"{asset}:{path}")
 
 
@@ -84,6 +88,19 @@ def _check_outside(workspace: Workspace, guid: str, where: str) -> None:
         f"{where}: GUID {guid} is not in the project; without Library/PackageCache nobody can say whether a "
         "package has it"
     )
+
+
+def _check_type(workspace: Workspace, target: str, kind: str, where: str) -> None:
+    """The type says who made the object: 2 the asset itself, 3 its importer."""
+    meta = workspace.read(f"{target}.meta") or b""
+    known = next((number for block, number in TYPES.items() if b"\n" + block in meta), kind)
+    if kind != known:
+        raise OperationFailed(
+            "unity.reference_kind",
+            f"a reference to {target} has type {known}, not {kind}",
+            where=where,
+            mend=f'give "type": {known}',
+        )
 
 
 def _check_object(workspace: Workspace, target: str, file_id: str, wanted: str, where: str) -> None:

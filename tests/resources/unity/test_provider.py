@@ -94,6 +94,19 @@ def test_a_project_that_changed_after_staging_is_a_conflict(unity, stage, projec
     assert tree_manifest(project) == before
 
 
+def test_a_plan_that_changes_nothing_is_a_transaction_too(unity, stage, project):
+    """It commits, observes and undoes like any other."""
+    before = tree_manifest(project)
+    plan = bound(unity, set_value("offerId", "starter_pack"))
+    result = unity.stage(plan, stage)
+    assert (result.changes, result.diff) == ((), "")
+    unity.commit(stage, result, "t1")
+    assert all(item.holds for item in unity.observe(plan, result))
+    assert unity.standing("t1", result.changes) == "after"
+    unity.undo("t1")
+    assert tree_manifest(project) == before
+
+
 def test_callers_with_their_own_journals_share_one_lock(unity, stage, project, tmp_path):
     """The lock lies with the project."""
     plan = bound(unity, TITLE)
@@ -106,7 +119,7 @@ def test_callers_with_their_own_journals_share_one_lock(unity, stage, project, t
                 unity.commit(stage, result, "t2")
             refused.append(caught.value.code)
 
-    HeadlessUnity(project, tmp_path / "journals", hook=meanwhile).commit(stage, result, "t1")
+    HeadlessUnity(project, tmp_path / "journals", patience=0, hook=meanwhile).commit(stage, result, "t1")
     assert refused == ["transaction.locked"]
 
 

@@ -70,7 +70,6 @@ def test_a_sprite_property_is_cleared_with_a_null_reference(unity, stage):
         (PLACEHOLDER, "21300002", "unity.reference_unresolved"),
         (SHEET, "21300000", "unity.reference_unresolved"),
         (SHEET, "2800000", "unity.reference_kind"),
-        ("Assets/Data/Offers/OfferCatalog.asset", "11400002", "unity.reference_unresolved"),
         ("Assets/Scripts/Offers/OfferCatalog.cs", "11500000", "unity.reference_kind"),
     ],
 )
@@ -79,6 +78,16 @@ def test_a_sprite_property_never_takes_anything_else(unity, stage, project, asse
     with pytest.raises(FabricError) as caught:
         staged(unity, stage, set_value("icon", reference(project, asset, file_id)))
     assert caught.value.code == code
+
+
+def test_a_reference_of_a_wrong_type_is_refused(unity, stage, project):
+    """An imported picture is type 3, a native asset type 2."""
+    with pytest.raises(FabricError, match=r"type 3, not 2.*unity\.reference_kind"):
+        staged(unity, stage, set_value("icon", reference(project, PLACEHOLDER, "21300000", kind=2)))
+    catalog = "Assets/Data/Offers/OfferCatalog.asset"
+    wrong = set_value("offers.Array.data[0]", reference(project, STARTER, "11400000", kind=3), asset=catalog)
+    with pytest.raises(FabricError, match=r"type 2, not 3"):
+        staged(unity, stage, wrong)
 
 
 def test_the_fields_type_is_known_even_where_the_property_is_empty(unity, stage, project):
