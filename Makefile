@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo dev test setup lint proof bench shots clean
+.PHONY: demo dev test setup lint proof lock bench clean
 
 demo: setup  ## one ticket becomes a finished offer icon in a Unity project
 	@$(BIN)/fabric demo
@@ -31,6 +31,10 @@ lint: setup  ## linters, import rules, types, Dagster's own checks
 
 proof: setup  ## long: kills at random points, fuzzing
 	@$(BIN)/python -m pytest -m proof
+
+lock:  ## write requirements.lock anew from the pins in pyproject.toml (needs uv)
+	uv pip compile --quiet pyproject.toml --extra dev --universal --generate-hashes --no-strip-extras \
+	  --no-emit-index-url --no-header --no-annotate --output-file requirements.lock
 
 bench: setup  ## the measured comparisons of benchmarks/
 	@$(BIN)/fabric bench all
