@@ -86,10 +86,10 @@ def _slow(container: Container, data: bytes) -> NDArray[np.uint8]:
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        image = PSDImage.open(io.BytesIO(data))
         try:
+            image = PSDImage.open(io.BytesIO(data))
             drawn: Any = image.topil() if has_preview(container) else image.composite(ignore_preview=True)
-        except (ImportError, NotImplementedError, ValueError) as fault:
+        except (ImportError, NotImplementedError, ValueError, OSError) as fault:
             raise _unsupported("no engine here can draw its layers") from fault
     if drawn is None:
         raise _unsupported("no engine can draw it")

@@ -127,6 +127,10 @@ class HeadlessPhotoshop:
         """Drop its undo journal."""
         self._transactions.forget(transaction)
 
+    def abandon(self, transaction: str) -> None:
+        """Drop the journal of a transaction that a person has settled by hand."""
+        self._transactions.abandon(transaction)
+
     def observe(self, plan: PhysicalPlan, staged: Staged) -> tuple[Observation, ...]:
         """Open again what was committed: digests, that PSDs parse, that PNGs decode in their size."""
         seen = []

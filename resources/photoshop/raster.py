@@ -3,7 +3,9 @@
 Pictures are ``(h, w, 4)`` float32, *premultiplied*, 0…1. A pixel's centre is at +0.5; a raster is
 returned with the document position of its top left pixel.
 
-Upright quads: separable Lanczos, transparent outside the contents (so Photoshop's soft borders come out).
+Upright quads: separable cubic, sharper where it makes smaller ("bicubic automatic"), transparent outside the
+contents, so that Photoshop's soft borders come out. Colour is filtered premultiplied: Photoshop itself lets
+the colour hidden under transparent pixels into soft edges, which shows as a fringe, and is not copied here.
 Other quads: bicubic at twice the size from contents reduced by area, edges by exact coverage, then
 averaged down. Re-rendering the original contents of the corpus decides between such choices.
 """
@@ -20,7 +22,8 @@ from fabric_dagster.errors import OperationFailed
 Picture = NDArray[np.float32]
 Points = NDArray[np.float64]
 SUPERSAMPLES = 2
-LANCZOS_REACH = 3
+#: parameters of the cubic kernel: as measured where contents get smaller; the usual one where larger
+SHARPER, SMOOTH = -1.5, -0.5
 SNAP = 1e-6
 FLAT = 1e-9
 MAX_SIDE = 32_000
@@ -99,20 +102,41 @@ def _upright(contents: Picture, quad: Points) -> tuple[Picture, int, int]:
         contents = contents[:, ::-1]
     if quad[3, 1] < quad[0, 1]:
         contents = contents[::-1]
-    height, width = contents.shape[:2]
     (x0, y0), (x1, y1) = quad.min(axis=0), quad.max(axis=0)
     left, top, right, bottom = _box(quad)
-    across, down = width / (x1 - x0), height / (y1 - y0)
-    pad_x = int(np.ceil((LANCZOS_REACH + 1) * max(1.0, across)))
-    pad_y = int(np.ceil((LANCZOS_REACH + 1) * max(1.0, down)))
-    padded = cv2.copyMakeBorder(contents, pad_y, pad_y, pad_x, pad_x, cv2.BORDER_CONSTANT, value=(0, 0, 0, 0))
-    source = (
-        max(0.0, (left - x0) * across + pad_x),
-        max(0.0, (top - y0) * down + pad_y),
-        min(float(padded.shape[1]), pad_x + width + (right - x1) * across),
-        min(float(padded.shape[0]), pad_y + height + (bottom - y1) * down),
-    )
-    return resample(np.asarray(padded, np.float32), right - left, bottom - top, source), left, top
+    rows = _cubic_rows(contents, y0, y1, top, bottom)
+    drawn = _cubic_rows(rows.transpose(1, 0, 2), x0, x1, left, right).transpose(1, 0, 2)
+    return valid(drawn), left, top
+
+
+def _cubic_rows(picture: Picture, start: float, stop: float, first: int, last: int) -> Picture:
+    """Rows ``first`` to ``last`` of a picture whose rows span ``start`` to ``stop``, by a cubic kernel."""
+    count = picture.shape[0]
+    step = count / (stop - start)
+    reach = max(1.0, step)
+    sharpness = SHARPER if step > 1 + SNAP else SMOOTH
+    out = np.zeros((last - first, *picture.shape[1:]), np.float32)
+    for row in range(first, last):
+        centre = (row + 0.5 - start) * step
+        low, high = int(np.floor(centre - 2 * reach)), int(np.ceil(centre + 2 * reach)) + 1
+        taps = np.arange(low, high)
+        weights = _cubic((taps + 0.5 - centre) / reach, sharpness)
+        weights /= weights.sum()
+        # Taps outside the contents meet transparency: they weigh, and add nothing.
+        inside = (taps >= 0) & (taps < count)
+        used = taps[inside]
+        if len(used):
+            share = weights[inside].astype(np.float32)
+            out[row - first] = np.tensordot(share, picture[used[0] : used[-1] + 1], axes=1)
+    return out
+
+
+def _cubic(x: Points, a: float) -> Points:
+    """Keys' cubic convolution kernel with parameter ``a``."""
+    x = np.abs(x)
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+    return np.where(x < 1, near, np.where(x < 2, far, 0.0))  # noqa: PLR2004 - the kernel's reach
 
 
 def resample(

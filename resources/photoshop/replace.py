@@ -39,6 +39,7 @@ from resources.photoshop.smartobjects import (
     Link,
     Placement,
     links,
+    not_rewritable,
     placement,
     prove_rewritable,
     write_links,
@@ -255,8 +256,12 @@ def _put_older(target: Target, quad: Points | None, scale: tuple[float, float], 
     block = target.layer.record.block(b"PlLd")
     if block is None:
         return
-    older = PlacedLayerData.frombytes(block.data)
-    prove_rewritable(block.data, older.tobytes(), "the older smart object block", path_of(target.layer))
+    try:
+        older: Any = PlacedLayerData.frombytes(block.data)
+        written = older.tobytes()
+    except Exception as fault:  # a hostile descriptor raises anything
+        raise not_rewritable("the older smart object block", path_of(target.layer)) from fault
+    prove_rewritable(block.data, written, "the older smart object block", path_of(target.layer))
     if uuid:
         older.uuid = uuid.encode("ascii")
     scale_warp(older.warp, *scale)

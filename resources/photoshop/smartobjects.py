@@ -160,12 +160,17 @@ def write_links(link: Link) -> None:
 def prove_rewritable(stored: bytes, written: bytes, what: str, where: str) -> None:
     """Refuse to edit what would not come back the same when nothing is changed."""
     if stored.rstrip(b"\0") != written.rstrip(b"\0"):
-        raise OperationFailed(
-            "photoshop.not_rewritable",
-            f"{what} holds data that can't be written back unchanged",
-            where=where,
-            mend="save the template again in Photoshop, then try again",
-        )
+        raise not_rewritable(what, where)
+
+
+def not_rewritable(what: str, where: str) -> OperationFailed:
+    """The refusal to edit a block that can't be written back unchanged."""
+    return OperationFailed(
+        "photoshop.not_rewritable",
+        f"{what} holds data that can't be written back unchanged",
+        where=where,
+        mend="save the template again in Photoshop, then try again",
+    )
 
 
 def _unreadable(what: str, offset: int) -> InvalidDocument:

@@ -67,13 +67,17 @@ def _answer(engine: Any, request: dict[str, Any]) -> dict[str, Any]:  # noqa: AN
         what = f"the document needs more than the {limits.memory >> 20} MiB it may use"
         return _failed("photoshop.memory_limit", what, "raise the limit or use a smaller document")
     except OSError as fault:
+        if fault.filename is None and fault.errno is None:
+            return _unable(fault)  # a library's complaint about the bytes, not the system's about a file
         what = f"{fault.strerror or fault}: {fault.filename or ''}"
         return _failed("photoshop.file_unavailable", what, "check the path and its permissions")
     except Exception as fault:  # the worker is the boundary: whatever a library raises becomes data  # noqa: BLE001
-        what = f"the engine could not work with this document ({type(fault).__name__}: {str(fault)[:200]})"
-        return _failed(
-            "photoshop.engine_failed", what, "take an undamaged copy, or save it again in Photoshop"
-        )
+        return _unable(fault)
+
+
+def _unable(fault: Exception) -> dict[str, Any]:
+    what = f"the engine could not work with this document ({type(fault).__name__}: {str(fault)[:200]})"
+    return _failed("photoshop.engine_failed", what, "take an undamaged copy, or save it again in Photoshop")
 
 
 def _failed(code: str, what: str, mend: str) -> dict[str, Any]:
