@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import typer.main
-from generator.reference import cell
 
 from fabric_dagster.cli.main import build
+from generator.reference import cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+INTRODUCTION = """\
+Every command that reads prints text for a person and, with `--json`, one JSON document on standard output
+and nothing else there. Exit codes: 0 done; 1 the thing asked about is not so; 2 the call's own words are
+off; 3 refused by authority; 4 stopped and needs a person; 130 interrupted."""
 
 
 def command_page() -> str:
@@ -19,9 +24,7 @@ def command_page() -> str:
     parts = [
         "# `fabric`: the command line",
         "",
-        "Every command that reads prints text for a person and, with `--json`, one JSON document on standard output "
-        "and nothing else there. Exit codes: 0 done; 1 the thing asked about is not so; 2 the call's own words are off; "
-        "3 refused by authority; 4 stopped and needs a person; 130 interrupted.",
+        INTRODUCTION,
         "",
         *(f"* [`{path}`](#{path.replace(' ', '-')})" for path, _ in _leaves(root, "fabric")),
         "",

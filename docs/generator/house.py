@@ -60,8 +60,15 @@ def picture() -> str:
         hands = _drawn(rooms, edges, "hands", 0, 3, places["hands"][3] - HEAD - 2 * PAD)
     body += [
         text(MARGIN, 46, "The house", "head"),
-        text(MARGIN, 70, "An arrow points from what imports to what it imports. Ways that a longer way", "note"),
-        text(MARGIN, 88, "implies are left out; dashed: readers only. Made from the code's own imports and docstrings.", "note"),
+        text(
+            MARGIN, 70, "An arrow points from what imports to what it imports. Ways that a longer way", "note"
+        ),
+        text(
+            MARGIN,
+            88,
+            "implies are left out; dashed: readers only. Made from the code's own imports and docstrings.",
+            "note",
+        ),
     ]
     body += _roof(places["roof"])
     for name, place in places.items():
@@ -137,7 +144,9 @@ def _cabin_height(room: Room, width: float) -> float:
 def _cabin_lines(room: Room, width: float) -> tuple[list[str], list[str]]:
     modules = "  ".join(room.modules)
     purpose = room.purpose.removeprefix(f"{SAID[room.floor][0]}: ")
-    return wrapped(purpose[:1].upper() + purpose[1:], 12, width - 2 * PAD), wrapped(modules, 12.6, width - 2 * PAD) if modules else []
+    return wrapped(purpose[:1].upper() + purpose[1:], 12, width - 2 * PAD), wrapped(
+        modules, 12.6, width - 2 * PAD
+    ) if modules else []
 
 
 def _cabin(room: Room, place: Place) -> list[str]:
@@ -179,7 +188,10 @@ def _between(places: Mapping[str, Place], edges: set[tuple[str, str]]) -> list[s
     out = []
     for source, target in sorted(reduced({e for e in found if order.index(e[0]) < order.index(e[1])})):
         points = _floor_way(source, target, places)
-        out.append(f'<path class="w-{source}" style="stroke-width:3" d="{curve(points)}" marker-end="url(#a-{source})"/>')
+        out.append(
+            f'<path class="w-{source}" style="stroke-width:3" d="{curve(points)}" '
+            f'marker-end="url(#a-{source})"/>'
+        )
     return out
 
 
@@ -217,7 +229,7 @@ def _across(
         gutter, lane = hands_place[0] - 12, to_y - 20
         out.append(
             f'<path class="w-law" stroke-dasharray="5 4" marker-end="url(#a-law)" d="M{x:.1f} {y:.1f}'
-            f"H{gutter - 8:.1f}q8 0 8 8V{lane - 8:.1f}q0 8 8 8H{to_x - 8:.1f}q8 0 8 8V{to_y:.1f}\"/>"
+            f'H{gutter - 8:.1f}q8 0 8 8V{lane - 8:.1f}q0 8 8 8H{to_x - 8:.1f}q8 0 8 8V{to_y:.1f}"/>'
         )
     return out
 

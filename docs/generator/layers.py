@@ -8,6 +8,7 @@ in its plainest form: the graphs have a dozen nodes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Drawing:
 
 
 def reduced(edges: Iterable[Edge]) -> set[Edge]:
-    """``edges`` without those that a longer way implies (transitive reduction); a circle keeps all of its own."""
+    """``edges`` without those that a longer way implies; a circle keeps all of its own."""
     kept = set(edges)
     after: dict[str, set[str]] = {}
     for source, target in kept:
@@ -48,9 +49,7 @@ def reduced(edges: Iterable[Edge]) -> set[Edge]:
                 todo += after.get(item, ())
         return seen
 
-    return {
-        edge for edge in kept if edge[1] not in reach(edge[0], edge) or edge[0] in reach(edge[1], edge)
-    }
+    return {edge for edge in kept if edge[1] not in reach(edge[0], edge) or edge[0] in reach(edge[1], edge)}
 
 
 def rows_of(names: Iterable[str], edges: set[Edge], at_most: int) -> list[list[str]]:
@@ -87,7 +86,7 @@ def _float_up(row: dict[str, int], below: Mapping[str, list[str]], at_most: int)
                 break
 
 
-def draw(  # noqa: PLR0914 - one pass over one picture
+def draw(
     sizes: Mapping[str, tuple[float, float]],
     edges: set[Edge],
     *,
@@ -96,7 +95,7 @@ def draw(  # noqa: PLR0914 - one pass over one picture
     between: float = 34.0,
     height: float = 0.0,
 ) -> Drawing:
-    """Lay out boxes of ``sizes`` and the arrows of ``edges`` in ``width``, spread over ``height`` if given."""
+    """Lay out boxes of ``sizes`` and the arrows of ``edges``, spread over ``height`` if given."""
     rows = rows_of(sizes, edges, at_most)[::-1]
     where = {name: index for index, row in enumerate(rows) for name in row}
     chains: dict[Edge, list[str]] = {}
@@ -107,7 +106,7 @@ def draw(  # noqa: PLR0914 - one pass over one picture
             rows[index].append(slot)
             wide[slot] = SLOT
         chains[source, target] = [source, *slots, target]
-    links = [pair for chain in chains.values() for pair in zip(chain, chain[1:], strict=False)]
+    links = [pair for chain in chains.values() for pair in pairwise(chain)]
     rows = _ordered(rows, links)
     x = _across(rows, links, wide, width)
     tall = [max((sizes[name][1] for name in row if name in sizes), default=0.0) for row in rows]
@@ -194,7 +193,9 @@ def _apart(wanted: list[float], wide: list[float], width: float) -> list[float]:
             blocks[-1][0] += total
             blocks[-1][1] += count
     low, high = wide[0] / 2, width - wide[-1] / 2 - offsets[-1]
-    found = [min(max(total / count, low), max(low, high)) for total, count in blocks for _ in range(int(count))]
+    found = [
+        min(max(total / count, low), max(low, high)) for total, count in blocks for _ in range(int(count))
+    ]
     return [place + shift for place, shift in zip(found, offsets, strict=True)]
 
 

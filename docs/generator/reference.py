@@ -5,17 +5,32 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from generator.rooms import ROOT
-
 from fabric_dagster.capabilities.effects import EFFECTS
 from fabric_dagster.capabilities.registry import capabilities
 from fabric_dagster.errors import FabricError
 from fabric_dagster.validators.registry import validators
+from generator.rooms import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fabric_dagster.capabilities.base import Capability
+
+CAPABILITIES = """\
+One module each in `fabric_dagster/capabilities/`. The JSON Schema of a capability's arguments is
+`fabric schema CAPABILITY`."""
+VALIDATORS = """\
+Built in: a module each in `fabric_dagster/validators/checks/`. A pack adds its own in `validators/`. Each
+judges source facts and actual artifacts, in the validator's own program, and signs what it found. A graph
+binds one to a node: what stands after that node is judged. A pack sets parameters under `checks`."""
+ERRORS = """\
+Every error is one line: where, what is wrong, what was found, the mend, and its code in brackets. Exit
+codes: 1 the thing asked about is not so, 2 the call's own words are off, 3 refused by authority, 4 stopped
+and needs a person. A dash: the code is one fault of a document among others, and the exit code is that of
+the error that holds them (1, or 2 where the document is the call's own).
+
+Listed are the codes that the source names in full; failure codes of operations are in
+[capabilities.md](capabilities.md)."""
 
 
 def capability_page() -> str:
@@ -24,19 +39,18 @@ def capability_page() -> str:
     parts = [
         "# Capabilities",
         "",
-        "One module each in `fabric_dagster/capabilities/`. The JSON Schema of a capability's arguments is "
-        "`fabric schema CAPABILITY`.",
+        CAPABILITIES,
         "",
         "| capability | application | does |",
         "|---|---|---|",
         *(
-            f"| [`{item.id}`](#{item.id.replace('.', '').replace('@', '')}) | {item.application} | {cell(item.summary)} |"
+            f"| [`{item.id}`](#{_anchor(item.id)}) | {item.application} | {cell(item.summary)} |"
             for item in known.values()
         ),
         "",
         "## Effects",
         "",
-        "The closed list. A graph declares exactly the union of its nodes' effects; a commission allows some.",
+        "The closed list. A graph declares the union of its nodes' effects; a commission allows some.",
         "",
         "| effect | means |",
         "|---|---|",
@@ -62,7 +76,8 @@ def _capability(item: Capability) -> Iterator[str]:
         yield "|---|---|---|"
         schema = item.arguments.model_json_schema()
         for name, kind in kinds.items():
-            yield f"| `{name}` | {kind} | {cell(_rules(schema['properties'][name], name in schema.get('required', ())))} |"
+            rules = _rules(schema["properties"][name], name in schema.get("required", ()))
+            yield f"| `{name}` | {kind} | {cell(rules)} |"
         yield ""
     given = ", ".join(f"`{name}` ({kind})" for name, kind in item.outputs.items())
     if item.open_outputs:
@@ -82,7 +97,13 @@ def _capability(item: Capability) -> Iterator[str]:
 
 
 def _rules(schema: dict[str, Any], required: bool) -> str:  # noqa: FBT001 - a private helper
-    said = ["required"] if required else [f"default `{schema['default']}`"] if "default" in schema else ["optional"]
+    said = (
+        ["required"]
+        if required
+        else [f"default `{schema['default']}`"]
+        if "default" in schema
+        else ["optional"]
+    )
     names = {
         "pattern": "matches",
         "minLength": "at least",
@@ -103,9 +124,7 @@ def validator_page() -> str:
     parts = [
         "# Blind validators",
         "",
-        "Built in: a module each in `fabric_dagster/validators/checks/`. A pack adds its own in `validators/`. Each "
-        "judges source facts and actual artifacts, in the validator's own program, and signs what it found. A graph "
-        "binds one to a node: what stands after that node is judged.",
+        VALIDATORS,
         "",
     ]
     packs = sorted(path.parent for path in (ROOT / "packs").glob("*/pack.yaml"))
@@ -122,10 +141,17 @@ def validator_page() -> str:
     ):
         if not found:
             continue
-        parts += [f"## {title}", "", "| validator | holds where it passed | parameters (default) |", "|---|---|---|"]
+        parts += [
+            f"## {title}",
+            "",
+            "| validator | holds where it passed | parameters (default) |",
+            "|---|---|---|",
+        ]
         for name, item in found.items():
             fields = item.validator.params.model_fields
-            params = ", ".join(f"`{key}` ({info.get_default(call_default_factory=True)})" for key, info in fields.items())
+            params = ", ".join(
+                f"`{key}` ({info.get_default(call_default_factory=True)})" for key, info in fields.items()
+            )
             parts.append(f"| `{name}` | {cell(item.validator.summary)} | {cell(params) or 'none'} |")
         parts.append("")
     return "\n".join(parts)
@@ -146,13 +172,7 @@ def error_page() -> str:
     parts = [
         "# Error codes",
         "",
-        "Every error is one line: where, what is wrong, what was found, the mend, and its code in brackets. Exit codes: "
-        "1 the thing asked about is not so, 2 the call's own words are off, 3 refused by authority, 4 stopped and needs "
-        "a person. A dash: the code is one fault of a document among others, and the exit code is that of the error "
-        "that holds them (1, or 2 where the document is the call's own).",
-        "",
-        "Listed are the codes that the source names in full; failure codes of operations are in "
-        "[capabilities.md](capabilities.md).",
+        ERRORS,
         "",
         "| code | exit | what | mend | from |",
         "|---|---|---|---|---|",
@@ -161,6 +181,10 @@ def error_page() -> str:
         for exit_code, what, mend, place in sorted(entries):
             parts.append(f"| `{code}` | {exit_code} | {cell(what)} | {cell(mend)} | `{place}` |")
     return "\n".join([*parts, ""])
+
+
+def _anchor(identifier: str) -> str:
+    return identifier.replace(".", "").replace("@", "")
 
 
 def _subclasses(cls: type[FabricError]) -> Iterator[type[FabricError]]:
@@ -178,7 +202,7 @@ def _raised(node: ast.AST, classes: dict[str, type[FabricError]]) -> tuple[str, 
         return None
     keywords = {item.arg: item.value for item in node.keywords}
     mend = node.args[3] if name == "Fault" and len(node.args) > 3 else keywords.get("mend")  # noqa: PLR2004
-    exit_code = str(classes[name].exit_code) if name in classes else "–"
+    exit_code = str(classes[name].exit_code) if name in classes else "-"
     return str(code.value), exit_code, _sentence(node.args[1]), _sentence(mend)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def diagram(table: Mapping[tuple[str, str], str]) -> str:
-    """A Mermaid state diagram of (state, event) → state; events between the same two states share an arrow."""
+    """A Mermaid state diagram; events between the same two states share an arrow."""
     arrows: dict[tuple[str, str], list[str]] = {}
     for (state, event), following in table.items():
         arrows.setdefault((state, following), []).append(event)
@@ -28,7 +28,9 @@ def diagram(table: Mapping[tuple[str, str], str]) -> str:
 
 
 def _table(table: Mapping[tuple[str, str], str]) -> str:
-    rows = [f"| {state or '(nothing)'} | `{event}` | {following} |" for (state, event), following in table.items()]
+    rows = [
+        f"| {state or '(nothing)'} | `{event}` | {following} |" for (state, event), following in table.items()
+    ]
     return "\n".join(["| state | event | state |", "|---|---|---|", *rows])
 
 
@@ -69,8 +71,8 @@ From `fabric_dagster/supervisor/machine.py`. What a table does not list cannot h
 
 {_table(RUN)}
 
-A run rests, without a new ticket revision or a person's decision, in: {", ".join(sorted(ENDED))}. States in that
-list that no arrow reaches belong to commands that are not there yet.
+A run rests, without a new ticket revision or a person's decision, in: {", ".join(sorted(ENDED))}.
+States in that list that no arrow reaches belong to commands that are not there yet.
 
 ## A task (one attempt at one sealed partition)
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
+ATTRIBUTES = (
+    'role="img" aria-labelledby="t d" '
+    'font-family="system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif"'
+)
 NARROW, BROAD = set("il.,:;'|!()[]tfjr/` "), set("mwMW@%")
 
 #: name → (light, dark)
@@ -28,9 +32,7 @@ FLOORS: dict[str, tuple[str, str, str, str]] = {
 
 def width_of(text: str, size: float) -> float:
     """About how wide ``text`` is in a sans-serif face of ``size``, on the safe side."""
-    units = sum(
-        0.36 if c in NARROW else 0.92 if c in BROAD else 0.69 if c.isupper() else 0.605 for c in text
-    )
+    units = sum(0.36 if c in NARROW else 0.92 if c in BROAD else 0.69 if c.isupper() else 0.605 for c in text)
     return units * size
 
 
@@ -53,9 +55,8 @@ def text(x: float, y: float, content: str, kind: str, anchor: str = "start") -> 
 
 def box(x: float, y: float, width: float, height: float, kind: str, radius: float = 8) -> str:
     """A rectangle of class ``kind``."""
-    return (
-        f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{radius:g}"/>'
-    )
+    size = f'width="{width:.1f}" height="{height:.1f}" rx="{radius:g}"'
+    return f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" {size}/>'
 
 
 def sheet(width: float, height: float, body: list[str], title: str, description: str) -> str:
@@ -63,8 +64,7 @@ def sheet(width: float, height: float, body: list[str], title: str, description:
     light, dark = _style(0), _style(1)
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" '
-            f'aria-labelledby="t d" font-family="system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" {ATTRIBUTES}>',
             f'<title id="t">{escape(title)}</title>',
             f'<desc id="d">{escape(description)}</desc>',
             f"<style>{light}@media (prefers-color-scheme:dark){{{dark}}}</style>",

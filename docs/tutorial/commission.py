@@ -15,14 +15,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from fabric_dagster.contracts.commission import Commission, Scope  # noqa: E402 - the path is set first
-from fabric_dagster.errors import FabricError  # noqa: E402
-from fabric_dagster.governance.certification import certify, record_qualification  # noqa: E402
-from fabric_dagster.governance.commissioning import commission  # noqa: E402
-from fabric_dagster.governance.qualification import qualify  # noqa: E402
-from resources.home import Home  # noqa: E402
-from resources.supervision.assembly import hall as open_hall  # noqa: E402
-from resources.validator.review import request_review  # noqa: E402
+from fabric_dagster.contracts.commission import Commission, Scope
+from fabric_dagster.errors import FabricError
+from fabric_dagster.governance.certification import certify, record_qualification
+from fabric_dagster.governance.commissioning import commission
+from fabric_dagster.governance.qualification import qualify
+from resources.home import Home
+from resources.supervision.assembly import hall as open_hall
+from resources.validator.review import request_review
 
 DAYS = 7
 

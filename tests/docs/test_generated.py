@@ -43,7 +43,10 @@ def test_every_dependency_has_its_reason():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     pinned = {
         text.partition("==")[0]
-        for text in [*project["dependencies"], *(t for more in project["optional-dependencies"].values() for t in more)]
+        for text in [
+            *project["dependencies"],
+            *(t for more in project["optional-dependencies"].values() for t in more),
+        ]
     }
     page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
     rows = set(re.findall(r"^\| `([a-z0-9-]+)` \|", page, re.MULTILINE))

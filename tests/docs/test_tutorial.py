@@ -101,9 +101,13 @@ def test_order_carries_no_meaning_and_bytes_do(packs):
 
 def test_it_appears_in_dagster_beside_the_first(packs):
     """Step 5: nine assets of one group and eleven checks, beside those of the pack `offers`."""
-    from assets.component import packs_definitions
+    import dagster as dg
 
-    definitions = packs_definitions(packs, pools=True)
+    from assets.component import packs_definitions
+    from resources.supervision.dagster import FabricResource
+
+    resources = dg.Definitions(resources={"fabric": FabricResource()})
+    definitions = dg.Definitions.merge(packs_definitions(packs, pools=True), resources)
     specs = list(definitions.resolve_all_asset_specs())
     assert NODES == {spec.key.path[-1] for spec in specs if spec.group_name == "create_offer_badge"}
     keys = [key for checks in definitions.asset_checks or () for key in checks.check_keys]
@@ -143,7 +147,13 @@ def test_it_is_refused_until_it_is_commissioned_and_then_completes(packs, tmp_pa
     assert (3, True) == (code, "authority.uncertified" in errors)
     assert before == asset.read_bytes()
 
-    script = [sys.executable, str(TUTORIAL / "commission.py"), GRAPH, "Assets/Art/Badges", "Assets/Data/Offers/"]
+    script = [
+        sys.executable,
+        str(TUTORIAL / "commission.py"),
+        GRAPH,
+        "Assets/Art/Badges",
+        "Assets/Data/Offers/",
+    ]
     done = subprocess.run(script, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
     code, _, errors = fabric(*words)
