@@ -2,13 +2,13 @@
 
 import base64
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from governance_world import NOW, digest
 
 from fabric_dagster.contracts.qualification import CaseResult
-from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import Refused
 from fabric_dagster.governance.certification import certify, record_qualification
 from fabric_dagster.governance.commissioning import commission, revoke
@@ -18,13 +18,6 @@ from fabric_dagster.governance.roles import SIGNED_BY, TABLE, access
 from fabric_dagster.governance.trust import IDENTITIES
 from fabric_dagster.spine.ports import NewEvent
 from resources.keys import signer_of
-
-NOW = datetime(2026, 6, 1, tzinfo=UTC)
-
-
-def digest(text):
-    """A digest that stands for something."""
-    return digest_bytes(text.encode())
 
 
 def refused(call, *args, **kwargs):
