@@ -18,6 +18,7 @@ test: setup  ## every test but the long ones
 setup: $(STAMP)
 
 $(STAMP): requirements.lock pyproject.toml
+	@echo "Setting up $(VENV) from the hashed lock; a minute or two the first time"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
