@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fabric_dagster.intelligence.packs import LoadedPack
 
 
-def template_assets(pack: LoadedPack) -> list[dg.AssetsDefinition]:
+def template_assets(pack: LoadedPack) -> list[dg.SourceAsset]:
     """One observable source asset per template of ``pack``."""
     with warnings.catch_warnings():
         # Dagster calls observable source assets beta; this is the one place that makes them.
@@ -22,7 +22,7 @@ def template_assets(pack: LoadedPack) -> list[dg.AssetsDefinition]:
         return [_template(pack, name) for name in sorted(pack.pack.templates)]
 
 
-def _template(pack: LoadedPack, name: str) -> dg.AssetsDefinition:
+def _template(pack: LoadedPack, name: str) -> dg.SourceAsset:
     template = pack.pack.templates[name]
 
     @dg.observable_source_asset(

@@ -77,9 +77,20 @@ Standing = Literal["before", "after", "partial", "foreign"]
 class Provider(Protocol):
     """The hands of one application on one instance of it (a project, a delivery folder)."""
 
-    application: str
-    name: str
-    version: str
+    @property
+    def application(self) -> str:
+        """``photoshop`` or ``unity``."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What kind of provider it is, e.g. ``headless``."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Its version; a commission names it."""
+        ...
 
     @property
     def serves(self) -> frozenset[str]:
@@ -123,6 +134,10 @@ class Provider(Protocol):
 
     def forget(self, transaction: str) -> None:
         """Drop the undo journal of a finished transaction."""
+        ...
+
+    def abandon(self, transaction: str) -> None:
+        """Drop the journal of a transaction that a person has settled by hand; touch no file of theirs."""
         ...
 
     def observe(self, plan: PhysicalPlan, staged: Staged) -> tuple[Observation, ...]:

@@ -101,7 +101,7 @@ def leave(record: RunRecord) -> None:
     if record.state == "completed":
         return
     if record.state == "reconciliation_required":
-        from fabric_dagster.supervisor.execution import reconcile_first
+        from fabric_dagster.supervisor.opening import reconcile_first
 
         raise reconcile_first(record)
     last = next((e for e in reversed(record.events) if e.type == "run.failed"), None)
