@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabric_dagster.capabilities.plans import read_plan
 from fabric_dagster.capabilities.unity_undo_transaction import UndoTransaction
+from fabric_dagster.digests import digest_file
 from fabric_dagster.errors import Fault, InvalidDocument, OperationFailed, UsageFault
 from fabric_dagster.graphs.refs import is_ref
 from resources.unity.provider import HeadlessUnity, new_transaction
@@ -137,6 +138,7 @@ def _laid(plan: PhysicalPlan, plan_file: Path, stage: Path) -> PhysicalPlan:
     """The plan with every source copied into the stage; a missing one is reported with all others."""
     faults: list[Fault] = []
     operations: list[Operation] = []
+    digests = {item.path: item.digest for item in plan.inputs}
     for index, operation in enumerate(plan.operations):
         source = operation.args.get("source")
         if not isinstance(source, str) or is_ref(source):
@@ -150,6 +152,18 @@ def _laid(plan: PhysicalPlan, plan_file: Path, stage: Path) -> PhysicalPlan:
                     "there is no such file",
                     f"{plan_file}: operations[{index}].args.source",
                     "paths are relative to the plan's folder, then to the current one",
+                    source,
+                )
+            )
+            continue
+        stated = digests.get(source)
+        if stated is not None and digest_file(found) != stated:
+            faults.append(
+                Fault(
+                    "unity.source_changed",
+                    f"the file is not the one that the plan was bound to ({stated})",
+                    f"{plan_file}: operations[{index}].args.source",
+                    "bind the plan again",
                     source,
                 )
             )

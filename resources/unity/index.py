@@ -7,14 +7,15 @@ since without ``Library/PackageCache`` nobody can say whether it is broken.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from resources.files.paths import folded
-from resources.unity.project import ROOTS, Item, Project, ignored, walk
+from resources.unity.project import ROOTS, Item, Project, walk
 from resources.unity.text import Reference, scan_references
 
 GUID = re.compile(rb"^guid: *([0-9a-fA-F]{32})\s*$", re.MULTILINE)
@@ -22,7 +23,6 @@ IMPORTER = re.compile(rb"^\w+:\r?$", re.MULTILINE)
 ASMDEF_GUID = re.compile(rb'"GUID:([0-9a-fA-F]{32})"')
 #: the editor's own resources, the default ones and the built-in extra ones
 BUILT_IN = re.compile(r"0{16}[0-9a-f]0{15}\Z")
-PACKAGES_OWN = frozenset({"manifest.json", "packages-lock.json"})
 #: never text assets: not even opened
 OPAQUE = frozenset({
     ".png", ".jpg", ".jpeg", ".psd", ".psb", ".tga", ".tif", ".tiff", ".exr", ".hdr", ".gif", ".bmp", ".svg",
@@ -31,6 +31,7 @@ OPAQUE = frozenset({
     ".md", ".txt", ".json", ".xml", ".uss", ".uxml", ".bytes", ".pdf", ".js",
 })  # fmt: skip
 LARGEST_TEXT = 256 << 20
+YAML_HEAD = b"\xef\xbb\xbf%YAML"
 NEAR = 28
 
 
@@ -108,21 +109,20 @@ def index_project(project: Project, *, references: bool = True) -> ProjectIndex:
     """Scan the tree; without ``references`` only metas are read."""
     index = ProjectIndex(project)
     for top in ROOTS:
-        items = [item for item in walk(project.root, top) if not _hidden(item.path)]
+        items = list(walk(project.root, top, visible=True))
         _case_twins(index, items)
         metas = {item.path for item in items if item.path.endswith(".meta") and not item.folder}
         paths = {item.path for item in items}
         index.links += [item.path for item in items if item.link]
         index.files += sum(not item.folder for item in items)
-        for meta in sorted(metas):
-            _read_meta(index, meta, exists=meta.removesuffix(".meta") in paths)
         index.missing_metas += [
             item.path
             for item in items
             if item.path not in metas and _needs_meta(item) and f"{item.path}.meta" not in metas
         ]
-        if references:
-            _scan(index, (item.path for item in items if not (item.folder or item.link)))
+        for item in items:
+            if not (item.folder or item.link):
+                _read(index, item.path, paths, references=references)
     cache = project.root / "Library" / "PackageCache"
     if cache.is_dir():
         index.cache = frozenset(_cached(cache))
@@ -150,10 +150,6 @@ def read_guid(data: bytes) -> str | None:
     return match[1].decode().lower() if match else None
 
 
-def _hidden(path: str) -> bool:
-    return any(ignored(part) for part in path.split("/"))
-
-
 def _needs_meta(item: Item) -> bool:
     parts = item.path.split("/")
     if parts[0] == "ProjectSettings":
@@ -162,9 +158,31 @@ def _needs_meta(item: Item) -> bool:
     return parts[0] == "Assets" or len(parts) > 2  # noqa: PLR2004 - Packages/NAME/…
 
 
-def _read_meta(index: ProjectIndex, meta: str, *, exists: bool) -> None:
+def _read(index: ProjectIndex, path: str, paths: set[str], *, references: bool) -> None:
+    """Read one file, once: a meta for its GUID, and what can hold references for those."""
+    suffix = os.path.splitext(path)[1].lower()  # noqa: PTH122 - text is split 50,000 times, not paths made
+    if suffix in OPAQUE or (suffix != ".meta" and not references):
+        return
+    with open(os.path.join(index.project.root, path), "rb") as stream:  # noqa: PTH118, PTH123 - see above
+        data = stream.read(LARGEST_TEXT if suffix in {".meta", ".asmdef", ".asmref"} else len(YAML_HEAD))
+        if suffix == ".meta":
+            _take_meta(index, path, data, exists=path.removesuffix(".meta") in paths)
+        elif suffix in {".asmdef", ".asmref"}:
+            index.uses += [
+                Use(path, Reference("0", match[1].decode().lower(), 3, match.start()))
+                for match in ASMDEF_GUID.finditer(data)
+            ]
+            return
+        elif b"%YAML" in data:
+            data += stream.read(LARGEST_TEXT)
+        else:
+            return
+    if references:
+        index.uses += [Use(path, reference) for reference in scan_references(data)]
+
+
+def _take_meta(index: ProjectIndex, meta: str, data: bytes, *, exists: bool) -> None:
     asset = meta.removesuffix(".meta")
-    data = (index.project.root / meta).read_bytes()
     guid = read_guid(data)
     if guid is None:
         index.broken_metas.append(meta)
@@ -175,26 +193,6 @@ def _read_meta(index: ProjectIndex, meta: str, *, exists: bool) -> None:
         index.stub_metas.append(meta)
     index.guids[asset] = guid
     index.assets.setdefault(guid, []).append(asset)
-
-
-def _scan(index: ProjectIndex, paths: Iterable[str]) -> None:
-    for path in paths:
-        suffix = PurePosixPath(path).suffix.lower()
-        if suffix in OPAQUE:
-            continue
-        file = index.project.root / path
-        if suffix in {".asmdef", ".asmref"}:
-            index.uses += [
-                Use(path, Reference("0", match[1].decode().lower(), 3, match.start()))
-                for match in ASMDEF_GUID.finditer(file.read_bytes())
-            ]
-            continue
-        with file.open("rb") as stream:
-            head = stream.read(8)
-            if suffix != ".meta" and b"%YAML" not in head:
-                continue
-            data = head + stream.read(LARGEST_TEXT)
-        index.uses += [Use(path, reference) for reference in scan_references(data)]
 
 
 def _case_twins(index: ProjectIndex, items: Iterable[Item]) -> None:

@@ -117,19 +117,25 @@ def ignored(name: str) -> bool:
     return low.startswith(".") or low.endswith(("~", ".tmp")) or low == "cvs"
 
 
-def walk(root: Path, under: str) -> Iterator[Item]:
-    """Every entry below ``root / under`` in sorted order, parents first; links are not entered."""
+def walk(root: Path, under: str, *, visible: bool = False) -> Iterator[Item]:
+    """Every entry below ``root / under`` in sorted order, parents first; links are not entered.
+
+    ``visible`` leaves out what Unity's importer does not see.
+    """
     try:
-        entries = sorted(os.scandir(root / under), key=lambda entry: entry.name)
+        with os.scandir(root / under) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         return
     for entry in entries:
+        if visible and ignored(entry.name):
+            continue
         path = f"{under}/{entry.name}"
         link = is_link(entry.stat(follow_symlinks=False)) if os.name == "nt" else entry.is_symlink()
         folder = not link and entry.is_dir(follow_symlinks=False)
         yield Item(path, folder, link)
         if folder:
-            yield from walk(root, path)
+            yield from walk(root, path, visible=visible)
 
 
 def _held(lock: Path) -> bool:

@@ -15,7 +15,7 @@ from fabric_dagster.errors import Fault, OperationFailed
 from resources.unity.importers.shapes import folder_meta, shape_of
 from resources.unity.importers.sprites import texture_objects
 from resources.unity.importers.textures import apply_profile, copied_meta, new_meta
-from resources.unity.index import IMPORTER, read_guid
+from resources.unity.index import IMPORTER, index_project, read_guid
 from resources.unity.operations.pictures import read_png
 from resources.unity.text import TextFault, UnityFile
 
@@ -27,6 +27,7 @@ SERIALIZED = re.compile(rb"^TextureImporter:\r?\n(?:  .*\r?\n)*?  serializedVers
 PLATFORM = re.compile(rb"^  - serializedVersion: (\d+)\r?$", re.MULTILINE)
 TEXTURES = frozenset({".png", ".jpg", ".jpeg", ".psd", ".tga", ".tif", ".tiff", ".bmp", ".gif", ".exr"})
 LARGEST_SOURCE = 256 << 20
+SHOWN = 5
 
 
 def needed_allocations(workspace: Workspace, destination: str) -> tuple[str, ...]:
@@ -142,11 +143,30 @@ def _meta(workspace: Workspace, destination: str, profile: ImporterProfile) -> b
     if IMPORTER.search(old) is None:
         return _fresh(workspace, destination, profile, guid)
     try:
-        return apply_profile(old, profile)
+        new = apply_profile(old, profile)
     except OperationFailed as fault:
         raise OperationFailed(
             fault.code, fault.faults[0].what, where=f"{destination}.meta", mend=fault.faults[0].mend
         ) from fault
+    _refuse_lost_objects(workspace, destination, guid, old, new)
+    return new
+
+
+def _refuse_lost_objects(workspace: Workspace, destination: str, guid: str, old: bytes, new: bytes) -> None:
+    """A profile may not take away an object that something refers to, as a plain texture has no sprite."""
+    lost = texture_objects(UnityFile(old)).legal - texture_objects(UnityFile(new)).legal
+    if not lost:
+        return
+    uses = index_project(workspace.project).uses
+    users = sorted({use.path for use in uses if use.reference.guid == guid and use.reference.file_id in lost})
+    if users:
+        shown = ", ".join(users[:SHOWN]) + (", …" if len(users) > SHOWN else "")
+        raise OperationFailed(
+            "unity.profile_conflict",
+            f"the profile takes away a sprite that {len(users)} files refer to",
+            where=f"{destination}.meta",
+            mend=f"keep it a sprite, or change first: {shown}",
+        )
 
 
 def _fresh(workspace: Workspace, destination: str, profile: ImporterProfile, guid: str) -> bytes:

@@ -72,6 +72,15 @@ def test_a_sheet_keeps_its_slices(unity, stage, project):
         staged(unity, stage, import_icon(SHEET))
 
 
+def test_a_profile_that_takes_away_a_sprite_in_use_is_refused(unity, stage, project):
+    """The offers refer to the placeholder's sprite; unused, it may become a plain texture."""
+    with pytest.raises(OperationFailed, match=r"3 files.*starter_pack.*unity\.profile_conflict"):
+        staged(unity, stage, import_icon(PLACEHOLDER, "texture"))
+    for name in ("daily_deal", "mega_bundle", "starter_pack"):
+        (project / f"Assets/Data/Offers/{name}.asset").unlink()
+    assert f"{PLACEHOLDER}.meta" in paths(staged(unity, stage, import_icon(PLACEHOLDER, "texture")))
+
+
 def test_a_guid_only_stub_keeps_its_guid_and_becomes_a_full_meta(unity, stage, project):
     """Stubs are rewritten by the editor on every import."""
     guid = "5f0c2d1e7a3b4c6d8e9fa0b1c2d3e4f5"
