@@ -18,7 +18,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 from PIL import Image
-from validator_world import TEMPLATE, World, make_world, photoshop
+from validator_world import TEMPLATE, World, drawn_art, make_world, photoshop
 
 from fabric_dagster.digests import digest_file
 from fabric_dagster.validators.kernels import png
@@ -27,7 +27,6 @@ from resources.photoshop.colour import srgb
 from resources.photoshop.png import encode_png
 from resources.photoshop.psd.container import parse
 from resources.photoshop.psd.limits import Limits
-from resources.photoshop.sample_art import write_art
 from resources.photoshop.smartobjects import links, write_links
 
 PHOTOSHOP = frozenset({
@@ -139,14 +138,6 @@ def again(world: World, art: bytes) -> None:
     world.art.write_bytes(filed)
 
 
-def other_art(world: World, name: str) -> bytes:
-    """One of the sample's other pictures."""
-    folder = world.folder / "drawn"
-    write_art(folder)
-    (found,) = folder.glob(f"{name}*.png")
-    return found.read_bytes()
-
-
 def redrawn(world: World, change: Callable[[np.ndarray], np.ndarray]) -> bytes:
     """The ticket's art, changed."""
     return encode_png(np.ascontiguousarray(change(png.decode(world.art.read_bytes(), "art"))))
@@ -170,7 +161,7 @@ def guid(meta: Path) -> bytes:
 @photoshop_fault("art_in_place", "colour_space", "document_diff")
 def wrong_art(world: World) -> None:
     """Another ticket's art, consistently."""
-    again(world, other_art(world, "daily"))
+    again(world, drawn_art("daily"))
 
 
 @photoshop_fault("art_in_place")
@@ -551,7 +542,7 @@ def not_the_sealed_bytes(world: World) -> None:
 @unity_fault("goal_met")
 def wrong_art_sealed(world: World) -> None:
     """Another ticket's picture was sealed and imported, consistently."""
-    again(world, other_art(world, "daily"))
+    again(world, drawn_art("daily"))
     for path in (world.icon, world.folder / "sealed.png"):
         path.write_bytes(world.export.read_bytes())
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import json
 import shutil
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,18 +52,21 @@ class World:
     folder: Path
     title: str = "Starter Pack"
     offer: str = "starter_pack"
+    category: str = "offer.bundle"
+    template_name: str = TEMPLATE
+    art_name: str = "art.png"
     params: dict[str, dict[str, object]] = field(default_factory=dict)
     checks: tuple[str, ...] | None = None
 
     @property
     def template(self) -> Path:
         """The source template."""
-        return self.folder / "templates" / TEMPLATE
+        return self.folder / "templates" / self.template_name
 
     @property
     def art(self) -> Path:
         """The ticket's picture."""
-        return self.folder / "art.png"
+        return self.folder / self.art_name
 
     @property
     def document(self) -> Path:
@@ -98,11 +104,11 @@ class World:
         facts = json.loads((self.folder / "facts.json").read_bytes())
         inputs = {
             "offer_id": self.offer,
-            "category": "offer.bundle",
-            "art": "attachment:art.png",
+            "category": self.category,
+            "art": f"attachment:{self.art_name}",
             "title": facts["title"],
         }
-        file = TicketFile(path="attachment:art.png", format="png", **facts["art"])
+        file = TicketFile(path=f"attachment:{self.art_name}", format=self.art.suffix[1:], **facts["art"])
         return Ticket(
             schema_="fabric.ticket.v1", key="ART-1", graph=GRAPH, inputs=inputs, files={"art": file}
         )
@@ -125,7 +131,9 @@ class World:
             graph=RUN,
             pack=pack.digest,
             certificate=RUN,
-            scope=Scope(project="project", templates={TEMPLATE: facts["template"]}, writes=("Assets/",)),
+            scope=Scope(
+                project="project", templates={self.template_name: facts["template"]}, writes=("Assets/",)
+            ),
             effects=(),
             sops={},
             providers={},
@@ -142,7 +150,7 @@ class World:
             ticket=self.ticket,
             ticket_files={"art": fact(self.art)},
             commission=commission,
-            templates={TEMPLATE: fact(self.template)},
+            templates={self.template_name: fact(self.template)},
             project=str(self.project),
             manifest_before=fact(self.folder / "manifest.json"),
             artifacts=artifacts,
@@ -160,7 +168,7 @@ class World:
     def copy(self, folder: Path) -> World:
         """The same world elsewhere, to be harmed there."""
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
-        return World(folder, self.title, self.offer, dict(self.params))
+        return dataclasses.replace(self, folder=folder, params=dict(self.params))
 
 
 def fact(path: Path) -> FileFact:
@@ -168,24 +176,41 @@ def fact(path: Path) -> FileFact:
     return FileFact(path=str(path), digest=digest_file(path))
 
 
+@functools.cache
+def built(name: str) -> bytes:
+    """One of the sample's templates."""
+    return build_template(name)
+
+
+@functools.cache
+def _art() -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        write_art(Path(folder))
+        return {path.stem: path.read_bytes() for path in sorted(Path(folder).glob("*.png"))}
+
+
+def drawn_art(name: str) -> bytes:
+    """One of the sample's pictures, by the beginning of its name."""
+    return next(data for stem, data in _art().items() if stem.startswith(name))
+
+
 def make_world(
     folder: Path,
     *,
     template: bytes | None = None,
     art: bytes | None = None,
+    size: tuple[int, int] | None = None,
     imported_before: bool = False,
+    **about: str,
 ) -> World:
     """Do the whole job with the real hands: template, art, project, PSD copy, PNG, import, wiring."""
-    world = World(folder)
+    world = World(folder, **about)
     world.template.parent.mkdir(parents=True)
-    world.template.write_bytes(template if template is not None else build_template(TEMPLATE))
-    if art is None:
-        write_art(folder / "drawn")
-        art = next(iter(sorted((folder / "drawn").glob("starter*.png")))).read_bytes()
-        shutil.rmtree(folder / "drawn")
+    world.template.write_bytes(template if template is not None else built(world.template_name))
+    art = drawn_art("starter") if art is None else art
     world.art.write_bytes(art)
     found = png.examine(art)
-    write_facts(world, digest_file(world.template), found.width, found.height)
+    write_facts(world, digest_file(world.template), *(size or (found.width, found.height)))
     decision = decide(load_pack(PACK), GRAPH, world.ticket)
     photoshop(world, decision.values["art_layer"], decision.values["preset"])
     sample.build(world.project)

@@ -40,8 +40,9 @@ def as_bytes(picture: Picture) -> NDArray[np.uint8]:
 
 def over(picture: Picture, ground: float) -> NDArray[np.float32]:
     """RGB of ``picture`` over a grey ``ground`` in 0…1."""
-    alpha = picture[..., 3:]
-    return np.asarray(picture[..., :3] * alpha + np.float32(ground) * (1 - alpha), np.float32)
+    alpha = cv2.cvtColor(np.ascontiguousarray(picture[..., 3]), cv2.COLOR_GRAY2RGB)
+    colours = cv2.multiply(cv2.cvtColor(np.ascontiguousarray(picture), cv2.COLOR_RGBA2RGB), alpha)
+    return np.asarray(colours + np.float32(ground) * (1 - alpha), np.float32)
 
 
 def lab(rgb: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -95,17 +96,21 @@ def resized(picture: Picture, width: int, height: int) -> Picture:
 
 def multiplied(picture: Picture) -> Picture:
     """Straight to premultiplied."""
-    out = picture.copy()
-    out[..., :3] *= picture[..., 3:]
-    return out
+    return _scaled(picture, picture[..., 3])
 
 
-def straight(picture: NDArray[np.float32]) -> Picture:
-    """Premultiplied to straight; colours under no alpha at all become black."""
-    out = np.array(picture, np.float32)
-    out[..., :3] *= 1 / np.maximum(out[..., 3:], np.float32(1e-6))
-    np.clip(out[..., :3], 0, 1, out=out[..., :3])
-    return out
+def straight(picture: Picture) -> Picture:
+    """Premultiplied to straight, in 0…1; colours under no alpha at all stay black."""
+    out = _scaled(picture, np.reciprocal(np.maximum(picture[..., 3], np.float32(1e-6))))
+    return np.minimum(out, np.float32(1), out=out)
+
+
+def _scaled(picture: Picture, factor: Plane) -> Picture:
+    """Colours times ``factor``, alpha as it is; by OpenCV, which is several times quicker than slices."""
+    if not picture.size:
+        return picture.copy()
+    factors = cv2.merge([factor, factor, factor, np.ones_like(factor)])
+    return np.asarray(cv2.multiply(np.ascontiguousarray(picture), factors), np.float32)
 
 
 def side_by_side(expected: Picture, found: Picture, factor: float = 8) -> NDArray[np.uint8]:
