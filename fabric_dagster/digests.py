@@ -33,7 +33,10 @@ def canonical(value: Any) -> bytes:  # noqa: ANN401 - any JSON value comes in, b
     """RFC 8785 bytes of ``value`` after nulls are dropped and forbidden values refused."""
     import rfc8785
 
-    return rfc8785.dumps(_clean(value, "$"))
+    try:
+        return rfc8785.dumps(_clean(value, "$"))
+    except rfc8785.CanonicalizationError as fault:
+        raise _refuse("text with a lone surrogate", "$", "write whole characters") from fault
 
 
 def _clean(value: Any, where: str) -> Any:  # noqa: ANN401 - see canonical
