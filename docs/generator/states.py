@@ -13,15 +13,17 @@ if TYPE_CHECKING:
 
 
 def diagram(table: Mapping[tuple[str, str], str]) -> str:
-    """A Mermaid state diagram; events between the same two states share an arrow."""
+    """A Mermaid state diagram; events between two states share an arrow, those that stay are a note."""
     arrows: dict[tuple[str, str], list[str]] = {}
     for (state, event), following in table.items():
         arrows.setdefault((state, following), []).append(event)
     lines = ["```mermaid", "stateDiagram-v2"]
-    lines += [
-        f"    {state or '[*]'} --> {following} : {'<br/>'.join(events)}"
-        for (state, following), events in arrows.items()
-    ]
+    for (state, following), events in arrows.items():
+        if state == following:
+            lines += [f"    note right of {state}", "        goes on with", *(f"        {e}" for e in events)]
+            lines.append("    end note")
+        else:
+            lines.append(f"    {state or '[*]'} --> {following} : {'<br/>'.join(events)}")
     going_on = {state for state, _ in table}
     lines += [f"    {state} --> [*]" for state in sorted({*table.values()} - going_on)]
     return "\n".join([*lines, "```"])

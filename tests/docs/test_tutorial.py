@@ -127,6 +127,7 @@ def test_the_tickets_come_to_what_the_page_says(packs):
     assert (1, ["ticket.unknown_category", "ticket.unknown_key"]) == (code, codes)
 
 
+@pytest.mark.slow
 def test_it_is_refused_until_it_is_commissioned_and_then_completes(packs, tmp_path, monkeypatch):
     """Steps 6 to 7: a dry run writes nothing, a run is refused with 3, and completes after the four acts."""
     home = tmp_path / "home"
