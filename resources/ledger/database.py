@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
-from sqlalchemy import Connection, create_engine, event
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError, OperationalError
+from sqlalchemy import URL, Connection, create_engine, event
+from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 
 from fabric_dagster.errors import CheckFailed, OperationFailed, UsageFault
 from resources.ledger.schema import APPEND_ONLY, METADATA
@@ -28,6 +27,7 @@ from resources.ledger.schema import APPEND_ONLY, METADATA
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+PREFIX = "sqlite:///"
 BUSY_SECONDS = 60
 
 
@@ -35,20 +35,20 @@ class Database:
     """One ledger database, opened and made if needed."""
 
     def __init__(self, url: str) -> None:
-        try:
-            parsed = make_url(url)
-        except ArgumentError:
-            raise UsageFault("spine.bad_url", "this is no database URL", value=url) from None
-        if parsed.get_backend_name() != "sqlite" or not parsed.database or parsed.database == ":memory:":
+        # Everything after the prefix is the path: a folder's name may hold "?", "#" or "%".
+        path = url.removeprefix(PREFIX)
+        if path == url or path in {"", ":memory:"} or "\0" in path:
             raise UsageFault(
                 "spine.bad_url",
                 "the ledger is kept in a SQLite file",
-                value=parsed.render_as_string(hide_password=True),
+                value=url.partition("@")[2] or url,
                 mend="use sqlite:///PATH",
             )
-        self.file = Path(parsed.database)
+        self.file = Path(path)
         with explained(str(self.file)):
-            self._engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+            self._engine = create_engine(
+                URL.create("sqlite", database=path), connect_args={"timeout": BUSY_SECONDS}
+            )
             event.listen(self._engine, "connect", _prepare)
             event.listen(self._engine, "begin", _lock)
             self._writers = self._engine.execution_options(fabric_writes=True)

@@ -130,6 +130,19 @@ def test_a_database_that_cannot_keep_it_is_refused(trust, url):
     assert caught.value.code == "spine.bad_url"
 
 
+@pytest.mark.parametrize(
+    "name", ["with space", "what?x=1", "50%20", "a#b", "ünïcode", "a@b:c" if os.name != "nt" else "a@b"]
+)
+def test_a_folder_may_have_any_name(tmp_path, open_store, runtime, name):
+    """The ledger lies exactly where the path says."""
+    (tmp_path / name).mkdir()
+    store = open_store(folder=tmp_path / name)
+    store.append([noted("a")], signer=runtime)
+    assert {"ledger.sqlite", "checkpoint.default.main.json"} <= {p.name for p in (tmp_path / name).iterdir()}
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    assert store.verify().sound
+
+
 def test_reading_selects_by_stream_type_position_and_limit(filled, runtime):
     """All filters together, in order."""
     filled.append([NewEvent("run:0", "run.closed", {})], signer=runtime)
