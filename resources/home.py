@@ -230,6 +230,8 @@ def _real(path: Path) -> Path:
             break
         except NotADirectoryError:
             raise _bad_home(here.parent, "a file stands where a folder must") from None
+        except OSError as fault:
+            raise _bad_home(here, f"it cannot be looked at ({fault.strerror})") from None
         if is_link(found):
             # Directly under the root, links are the system's own (/tmp and /var on macOS).
             if index == 0:

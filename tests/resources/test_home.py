@@ -94,6 +94,13 @@ def test_a_file_is_no_home(tmp_path, below):
     assert caught.value.code == "home.unusable"
 
 
+def test_a_name_that_no_folder_can_have_is_no_home(tmp_path):
+    """Too long for the file system."""
+    with pytest.raises(UsageFault) as caught:
+        Home(tmp_path / ("n" * 5000)).require()
+    assert caught.value.code in {"home.unusable", "home.missing"}
+
+
 @posix
 @pytest.mark.parametrize("below", ["", "inside"])
 def test_a_link_is_no_home(tmp_path, below):
