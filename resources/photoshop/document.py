@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import math
 import struct
 import unicodedata
 from dataclasses import dataclass, field
@@ -191,11 +192,13 @@ def _union(boxes: list[tuple[int, int, int, int]]) -> tuple[int, int, int, int]:
 
 
 def detail(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """``value`` as JSON: tuples as lists, bytes as their length, floats rounded to 4 places."""
+    """``value`` as JSON: tuples as lists, bytes as their length, floats rounded (no number: ``None``)."""
     if isinstance(value, dict):
         return {str(key): detail(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [detail(item) for item in value]
     if isinstance(value, bytes):
         return {"bytes": len(value)}
-    return round(value, 4) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return round(value, 4) if math.isfinite(value) else None
+    return value

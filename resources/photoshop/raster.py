@@ -12,6 +12,8 @@ averaged down. Re-rendering the original contents of the corpus decides between 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,9 @@ from fabric_dagster.errors import OperationFailed
 Picture = NDArray[np.float32]
 Points = NDArray[np.float64]
 SUPERSAMPLES = 2
+#: samples of a band that is drawn at once
+BAND_SAMPLES = 1 << 22
+CENTRE = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
 #: parameters of the cubic kernel: as measured where contents get smaller; the usual one where larger
 SHARPER, SMOOTH = -1.5, -0.5
 SNAP = 1e-6
@@ -177,29 +182,48 @@ def _projected(contents: Picture, quad: Points) -> tuple[Picture, int, int]:
     high, wide = source.shape[:2]
     border = 4
     bordered = cv2.copyMakeBorder(source, border, border, border, border, cv2.BORDER_REPLICATE)
-    matrix = homography(rectangle(border, border, border + wide, border + high), inner)
-    centre = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
-    size = ((right - left) * SUPERSAMPLES, (bottom - top) * SUPERSAMPLES)
-    drawn = cv2.warpPerspective(
-        bordered, np.linalg.inv(centre) @ matrix @ centre, size, flags=cv2.INTER_CUBIC,
-        borderMode=cv2.BORDER_CONSTANT,
-    )  # fmt: skip
-    covered = drawn * coverage(inner, *size)[..., None]
-    down = cv2.resize(covered, (right - left, bottom - top), interpolation=cv2.INTER_AREA)
-    return valid(np.asarray(down, np.float32)), left, top
+    corners = rectangle(border, border, border + wide, border + high)
+
+    def draw(first: int, rows: int, columns: int) -> Picture:
+        shifted = inner - [0, first]
+        matrix = np.linalg.inv(CENTRE) @ homography(corners, shifted) @ CENTRE
+        drawn = cv2.warpPerspective(
+            bordered, matrix, (columns, rows), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_CONSTANT
+        )
+        return np.asarray(drawn * coverage(shifted, columns, rows)[..., None], np.float32)
+
+    return in_bands(right - left, bottom - top, SUPERSAMPLES, draw), left, top
+
+
+def in_bands(width: int, height: int, samples: int, draw: Callable[[int, int, int], Picture]) -> Picture:
+    """Draw ``samples`` times as large in bands of rows, average each down: memory stays bounded.
+
+    ``draw`` takes the first row, the rows and the columns of a band, all in samples.
+    """
+    step = max(1, BAND_SAMPLES // (width * samples * samples))
+    bands = []
+    for first in range(0, height, step):
+        rows = min(step, height - first)
+        large = draw(first * samples, rows * samples, width * samples)
+        bands.append(
+            valid(np.asarray(cv2.resize(large, (width, rows), interpolation=cv2.INTER_AREA), np.float32))
+        )
+    return np.concatenate(bands)
 
 
 def coverage(quad: Points, width: int, height: int) -> Picture:
     """``(height, width)`` share of each pixel that a convex quad covers, by distance to its sides."""
-    x, y = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
+    x = (np.arange(width) + 0.5)[None, :]
+    y = (np.arange(height) + 0.5)[:, None]
     following = np.roll(quad, -1, axis=0)
     area = np.sum(quad[:, 0] * following[:, 1] - following[:, 0] * quad[:, 1])
-    share = np.ones((height, width))
+    share = np.ones((height, width), np.float32)
     for (x0, y0), (x1, y1) in zip(quad, following, strict=True):
-        length = np.hypot(x1 - x0, y1 - y0)
-        distance = np.sign(area) * ((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0)) / length
-        share = np.minimum(share, np.clip(distance + 0.5, 0, 1))
-    return share.astype(np.float32)
+        slope = np.sign(area) / np.hypot(x1 - x0, y1 - y0)
+        down = ((x1 - x0) * slope * (y - y0)).astype(np.float32)
+        across = ((y1 - y0) * slope * (x - x0)).astype(np.float32)
+        np.minimum(share, np.clip(down - across + np.float32(0.5), 0, 1), out=share)
+    return share
 
 
 def premultiplied(straight: Picture) -> Picture:

@@ -24,10 +24,10 @@ from resources.photoshop.raster import (
     Points,
     check_quad,
     homography,
+    in_bands,
     project,
     rectangle,
     reduced,
-    valid,
 )
 
 CUSTOM = "warpCustom"
@@ -128,20 +128,21 @@ def place_warped(
     left, top = np.floor(every.min(axis=0)).astype(int)
     right, bottom = np.ceil(every.max(axis=0)).astype(int)
     check_quad(rectangle(left, top, right, bottom))
-    wide, high_ = (right - left) * SUPERSAMPLES, (bottom - top) * SUPERSAMPLES
-    u, v = np.full((high_, wide), NOWHERE, np.float32), np.full((high_, wide), NOWHERE, np.float32)
-    for grid, across, down in grids:
-        _paint((grid - [left, top]) * SUPERSAMPLES, across, down, u, v)
     span = every.max(axis=0) - every.min(axis=0)
     source = reduced(contents, span[0] * SUPERSAMPLES, span[1] * SUPERSAMPLES)
-    tall, broad = source.shape[:2]
-    covered = (u > NOWHERE / 2).astype(np.float32)[..., None]
-    drawn = cv2.remap(
-        source, u * np.float32(broad / size[0]) - 0.5, v * np.float32(tall / size[1]) - 0.5,
-        cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE,
-    )  # fmt: skip
-    down_ = cv2.resize(drawn * covered, (right - left, bottom - top), interpolation=cv2.INTER_AREA)
-    return valid(np.asarray(down_, np.float32)), int(left), int(top)
+    scale = np.float32(source.shape[1] / size[0]), np.float32(source.shape[0] / size[1])
+    large = [((grid - [left, top]) * SUPERSAMPLES, across, down) for grid, across, down in grids]
+
+    def draw(first: int, tall: int, wide: int) -> Picture:
+        u, v = np.full((tall, wide), NOWHERE, np.float32), np.full((tall, wide), NOWHERE, np.float32)
+        for grid, across, down in large:
+            _paint(grid - [0, first], across, down, u, v)
+        drawn = cv2.remap(
+            source, u * scale[0] - 0.5, v * scale[1] - 0.5, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+        )
+        return np.asarray(drawn * (u > NOWHERE / 2)[..., None], np.float32)
+
+    return in_bands(int(right - left), int(bottom - top), SUPERSAMPLES, draw), int(left), int(top)
 
 
 def _bernstein(t: Points) -> Points:
@@ -169,7 +170,10 @@ def _paint(grid: Points, across: Points, down: Points, u: Picture, v: Picture) -
     rows, columns = grid.shape[:2]
     xs = np.linspace(across[0], across[1], columns)
     ys = np.linspace(down[0], down[1], rows)
+    tall = u.shape[0]
     for r in range(rows - 1):
+        if grid[r : r + 2, :, 1].max() < -1 or grid[r : r + 2, :, 1].min() > tall + 1:
+            continue
         for c in range(columns - 1):
             a, b, d, e = grid[r, c], grid[r, c + 1], grid[r + 1, c], grid[r + 1, c + 1]
             left, right, high, low = xs[c], xs[c + 1], ys[r], ys[r + 1]

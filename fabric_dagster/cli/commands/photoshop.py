@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fabric_dagster.cli.output import JsonFlag, emit, say
-from fabric_dagster.errors import FabricError, Fault, InvalidDocument, UsageFault
+from fabric_dagster.errors import FabricError, Fault, InvalidDocument, UsageFault, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,22 +149,22 @@ def _tell(file: Path, found: dict[str, Any]) -> None:
     profile = found["profile"]
     tagged = (profile["name"] or "unreadable") if profile else "untagged"
     say(f"{file.name}: {found['format']} {found['width']} x {found['height']}, {found['mode']}")
-    say(f"  {found['depth']} bits, profile {tagged}, {_counts(found['counts'])}")
+    say(one_line(f"  {found['depth']} bits, profile {tagged}, {_counts(found['counts'])}"))
     say(f"  {found['digest']}")
     for line in _lines(found["layers"], ""):
         say(line)
     for role, layer in found["roles"].items():
-        say(f"role {role}: {layer['path']} [{layer['id']}]")
+        say(one_line(f"role {role}: {layer['path']} [{layer['id']}]"))
     if found["fonts"]:
-        say("fonts: " + ", ".join(found["fonts"]))
+        say(one_line("fonts: " + ", ".join(found["fonts"])))
     if found["guides"]:
         listed = ", ".join(f"{guide['direction'][0]} {guide['at']:g}" for guide in found["guides"])
         say(f"guides: {listed}")
     if found["comps"]:
-        say("comps: " + ", ".join(comp["name"] for comp in found["comps"]))
+        say(one_line("comps: " + ", ".join(comp["name"] for comp in found["comps"])))
     for hazard in found["hazards"]:
         where = f"{hazard['where']}: " if hazard["where"] else ""
-        say(f"hazard: {where}{hazard['what']} [{hazard['code']}]")
+        say(one_line(f"hazard: {where}{hazard['what']} [{hazard['code']}]"))
 
 
 def _counts(counts: dict[str, int]) -> str:
@@ -190,5 +190,5 @@ def _lines(layers: list[dict[str, Any]], indent: str) -> Iterator[str]:
             parts.append(
                 f"{smart['kind']} {smart.get('name')} {smart.get('width'):g}x{smart.get('height'):g}"
             )
-        yield "  ".join(parts)
+        yield one_line("  ".join(parts))
         yield from _lines(layer.get("children", []), indent + "  ")

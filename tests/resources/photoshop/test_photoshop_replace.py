@@ -12,6 +12,7 @@ from photoshop_builders import (
     deepen,
     is_broken,
     layer_pixels,
+    to_psb,
     wide_gamut,
     with_flags,
     with_icc,
@@ -150,6 +151,29 @@ def test_sixteen_bits_stay_sixteen_bits(tmp_path, template):
     assert [value, 65535, 65535, 65535] == pytest.approx(middle.tolist(), abs=2)
     assert merged_planes(container).dtype == np.uint16
     assert "merged_image" in {change["block"] for change in report["changes"]}
+
+
+def test_a_psb_is_edited_as_a_psb(tmp_path, template, art):
+    """Long lengths are kept; the pixels are those of the PSD."""
+    large, report, _ = replaced(tmp_path, to_psb(template), art, {"id": 3})
+    small, _, _ = replaced(tmp_path, template, art, {"id": 3})
+    assert large.header.version == 2
+    assert np.array_equal(layer_pixels(small, 3)[0], layer_pixels(large, 3)[0])
+    assert np.array_equal(merged_planes(small), merged_planes(large))
+    assert "global/lnk2" in {change["block"] for change in report["changes"]}
+
+
+def test_psd_tools_opens_what_was_saved(tmp_path, template, art):
+    """The independent reader finds the new contents and the refreshed picture."""
+    from psd_tools import PSDImage
+
+    container, _, _ = replaced(tmp_path, template, art, {"id": 3})
+    image = PSDImage.open(io.BytesIO(container.dump()))
+    layer = next(each for each in image.descendants() if each.layer_id == 3)
+    assert (art, "new.png") == (layer.smart_object.data, layer.smart_object.filename)
+    merged = np.asarray(image.topil().convert("RGBA")).astype(int)
+    drawn = np.asarray(image.composite(ignore_preview=True).convert("RGBA"))
+    assert np.abs(merged - drawn)[drawn[..., 3] == 255].mean() < 0.5
 
 
 def test_colours_are_converted_into_the_documents_space(tmp_path, template):
