@@ -14,7 +14,7 @@ from resources.unity.text.errors import TextFault
 
 BOM = b"\xef\xbb\xbf"
 HEADER = re.compile(rb"--- !u!(\d+) &(-?\d+)( stripped)?[ \t]*(?=\r?\n|\Z)")
-MARK = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|(?<=\n))---(?=[ \r\n]|\Z)[^\r\n]*")
+ENDS = frozenset({b" ", b"\n", b"\r", b""})
 CONFLICT = re.compile(rb"(?:\A|(?<=\n))(?:<{7}|>{7}|\|{7}) ")
 
 
@@ -61,26 +61,36 @@ def line_of(data: bytes, offset: int) -> str:
 
 def split(data: bytes) -> tuple[DocumentSpan, ...]:
     """The documents of a file in order."""
-    marks = list(MARK.finditer(data))
+    marks = _marks(data)
     if not marks:
         start = len(BOM) if data.startswith(BOM) else 0
         while data.startswith(b"%", start):
             start = data.find(b"\n", start) + 1 or len(data)
         return (DocumentSpan(0, "0", stripped=False, start=start, body=start, end=len(data)),)
     spans = []
-    for index, mark in enumerate(marks):
-        start = mark.start() + (len(BOM) if data.startswith(BOM, mark.start()) else 0)
-        end = marks[index + 1].start() if index + 1 < len(marks) else len(data)
+    for start, end in zip(marks, [*marks[1:], len(data)], strict=True):
         header = HEADER.match(data, start)
         if header is None:
             raise TextFault(
                 "text.header",
                 "a document header is not of the form '--- !u!CLASS &ID'",
                 where=line_of(data, start),
-                value=data[start : mark.end()].decode("utf-8", "replace"),
+                value=data[start : start + 80].partition(b"\n")[0].decode("utf-8", "replace"),
             )
         body = data.find(b"\n", header.end(), end) + 1 or end
         spans.append(
             DocumentSpan(int(header[1]), header[2].decode(), header[3] is not None, start, body, end)
         )
     return tuple(spans)
+
+
+def _marks(data: bytes) -> list[int]:
+    """Where a line is a document's header: ``---`` and a blank, at the start of a line."""
+    first = len(BOM) if data.startswith(BOM) else 0
+    found = [first] if data.startswith(b"---", first) and data[first + 3 : first + 4] in ENDS else []
+    at = data.find(b"\n---")
+    while at >= 0:
+        if data[at + 4 : at + 5] in ENDS:
+            found.append(at + 1)
+        at = data.find(b"\n---", at + 4)
+    return found

@@ -155,6 +155,20 @@ def test_real_metas_serve_as_siblings_and_keep_their_slices_under_a_profile(corp
     assert count > 80
 
 
+def test_the_table_has_the_very_fields_of_real_metas_in_their_order(corpus):
+    """Every full texture meta of six projects has the keys of one shape of the table."""
+    shapes = [importer(new_meta(shape, GUID, SPRITE, ImporterProfile())) for _, shape in HISTORY]
+    outlines = [(list(block), list(block["bumpmap"]), list(block["spriteSheet"])) for block in shapes]
+    count = 0
+    for path in sorted(corpus.rglob("*.meta")):
+        data = path.read_bytes()
+        if b"\nTextureImporter:" in data:
+            count += 1
+            block = importer(data)
+            assert (list(block), list(block["bumpmap"]), list(block["spriteSheet"])) in outlines, path
+    assert count > 80
+
+
 def test_an_internal_id_is_the_fold_of_its_sprite_id():
     """Two ids that Unity itself drew."""
     assert internal_id("ce4d19a153f7c314486e51cf94d76acb") == -1900976204

@@ -6,6 +6,7 @@ import os
 import pytest
 from unity_world import STARTER
 
+from fabric_dagster.digests import digest_of
 from fabric_dagster.errors import InvalidDocument
 from resources.unity import sample
 from resources.unity.index import index_project, patterned
@@ -14,6 +15,7 @@ from resources.unity.manifest import tree_manifest
 from resources.unity.project import Project, open_project
 
 GUID = "5f0c2d1e7a3b4c6d8e9fa0b1c2d3e4f5"
+SAMPLE = "sha256:2f78afedb039e0c39c25a4c602f48b43d72c9f72ba6e2a39728ecdd0c7dfc963"
 FULL = "fileFormatVersion: 2\nguid: {}\nDefaultImporter:\n  externalObjects: {{}}\n"
 
 
@@ -39,6 +41,7 @@ def test_the_sample_project_is_sound_and_the_same_bytes_every_time(project, tmp_
     assert found["references"]["within_project"] == 13
     sample.build(tmp_path / "again")
     assert tree_manifest(tmp_path / "again") == tree_manifest(project)
+    assert digest_of("tree", tree_manifest(project)) == SAMPLE
     with pytest.raises(Exception, match=r"unity\.sample_target"):
         sample.build(project)
 
