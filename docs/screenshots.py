@@ -27,6 +27,9 @@ QUIET = (
 )
 SECONDS = 60
 
+#: What the UI remembers of its user: a lineage from top to bottom.
+PREFER = """localStorage.setItem("asset-graph-direction", JSON.stringify("vertical"))"""
+
 #: The UI greets a new browser with a dialog; this closes it.
 DISMISS = """[...document.querySelectorAll("button")].filter(b => b.innerText.trim() == "Skip")
   .map(b => b.click()).length"""
@@ -35,15 +38,15 @@ DISMISS = """[...document.querySelectorAll("button")].filter(b => b.innerText.tr
 PAGES: dict[str, tuple[str, str, str, int, int]] = {
     "lineage.png": (
         f"/locations/__repository__@fabric/asset-groups/{WORKFLOW}/lineage",
-        "export_icon",
+        "ticket_brief",
         "",
-        2000,
-        1150,
+        1250,
+        2750,
     ),
     "check-report.png": (
         f"/assets/{WORKFLOW}/export_icon?view=checks&checkDetail=art_in_place_v1",
         "Latest execution",
-        "",
+        """[...document.querySelectorAll("button, a")].find(b => b.innerText.includes("Show Markdown"))?.click()""",
         1500,
         1250,
     ),
@@ -75,6 +78,8 @@ class Browser:
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
         self.session = attached["sessionId"]
+        self.call("Page.enable")
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=PREFER)
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:  # noqa: ANN401 - the protocol's own
         """Send one command and wait for its answer."""

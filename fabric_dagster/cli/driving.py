@@ -1,8 +1,13 @@
 """Drives one supervisor run through Dagster, in this process, on the home's own instance.
 
-There is no daemon here: recovery is driven by the same function that the recovery sensor uses. A Dagster
-run that a killed process left behind is closed on Dagster's side before the next one starts; the lock of
-the run proves that nobody is working on it.
+Rules kept here:
+
+* There is no daemon here: recovery is driven round by round, each a Dagster run of its own.
+* One process at a time drives runs on a project (``line``): blind checks compare its whole tree.
+* A Dagster run that a killed driver left behind is closed on Dagster's side before the next one starts. Only
+  a driver's own, by its tag: the lock of the run proves that no other driver lives; what the daemon launched
+  is the daemon's to watch.
+* A step that failed for a reason that did not end the run says so itself, with its own exit code.
 """
 
 from __future__ import annotations
@@ -11,18 +16,22 @@ import os
 from typing import TYPE_CHECKING
 
 from fabric_dagster.cli.output import note
-from fabric_dagster.errors import FabricError, Fault
+from fabric_dagster.errors import CheckFailed, Fault, NeedsPerson, Refused, UsageFault
+from fabric_dagster.supervisor.controls import require_standing, tidy
 from fabric_dagster.supervisor.failures import reopen
 
 if TYPE_CHECKING:
     import dagster as dg
 
+    from fabric_dagster.errors import FabricError
     from fabric_dagster.supervisor.projection import RunRecord
     from resources.supervision.assembly import Hall
     from sensors.inbox import Taken
 
 #: A run may follow its recovery edges at most this often here; each edge has its own bound besides.
 ROUNDS = 16
+IN_PROCESS = "in-process"
+BY_EXIT_CODE: dict[int, type[FabricError]] = {2: UsageFault, 3: Refused, 4: NeedsPerson}
 
 PROGRESS = {
     "decision.made": "template and destination decided from cited evidence",
@@ -42,20 +51,26 @@ def drive(hall: Hall, taken: Taken) -> RunRecord:
     """Execute the run of ``taken`` to its end or its blocker; a completed run is only looked at."""
     services = hall.services
     run = taken.opened.run
-    with hall.hold(f"drive-{run.run[7:23]}"):
+    with hall.hold("line"), hall.hold(f"drive-{run.run[7:9]}"):
         run = services.reload(run)
-        if run.state in {"completed", "reconciliation_required"}:
-            return run
+        if run.state == "completed":
+            with services.alone(run.run):
+                tidy(services, taken.workflow, run)
+                require_standing(services, taken.workflow, run)
         if run.state == "failed":
             run = reopen(services, taken.workflow, run, "operator")
         with _instance(hall) as instance:
             _close_left_behind(instance, run)
+            if run.state not in {"opened", "running"}:
+                return run
             for _ in range(ROUNDS):
                 before = sum(run.recoveries.values())
-                _once(hall, taken, instance)
+                result = _once(hall, taken, instance)
                 run = services.reload(run)
                 if run.state != "running" or sum(run.recoveries.values()) == before:
                     break
+        if run.state in {"opened", "running"}:
+            _surprises(result)
     return run
 
 
@@ -67,18 +82,29 @@ def _instance(hall: Hall) -> dg.DagsterInstance:
 
 
 def _close_left_behind(instance: dg.DagsterInstance, run: RunRecord) -> None:
-    """Fail the Dagster runs of this supervisor run whose process is gone: the lock says that it is."""
-    for identifier in run.dagster_runs:
-        found = instance.get_run_by_id(identifier)
-        if found is not None and not found.is_finished:
-            instance.report_run_failed(found, "The process that executed this run ended before it did.")
+    """Fail the Dagster runs of this supervisor run whose driver is gone: we hold the driver's lock."""
+    import dagster as dg
+
+    from assets.names import DRIVER_TAG, RUN_TAG
+
+    open_ones = [status for status in dg.DagsterRunStatus if status not in dg_finished()]
+    mine = dg.RunsFilter(tags={RUN_TAG: run.run, DRIVER_TAG: IN_PROCESS}, statuses=open_ones)
+    for found in instance.get_runs(mine):
+        instance.report_run_failed(found, "The process that executed this run ended before it did.")
 
 
-def _once(hall: Hall, taken: Taken, instance: dg.DagsterInstance) -> None:
+def dg_finished() -> frozenset[dg.DagsterRunStatus]:
+    """The states of a Dagster run that has ended."""
+    from dagster import DagsterRunStatus as Status
+
+    return frozenset({Status.SUCCESS, Status.FAILURE, Status.CANCELED})
+
+
+def _once(hall: Hall, taken: Taken, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
     import dagster as dg
 
     from assets.factory import workflow_assets, workflow_checks
-    from assets.names import tickets
+    from assets.names import DRIVER_TAG, tickets
     from assets.specs import intake_spec
     from assets.templates import template_assets
     from resources.supervision.dagster import FabricResource
@@ -94,30 +120,27 @@ def _once(hall: Hall, taken: Taken, instance: dg.DagsterInstance) -> None:
     )
     instance.add_dynamic_partitions(str(tickets(graph).name), [taken.ticket.key])
     job = definitions.resolve_implicit_global_asset_job_def()
-    result = job.execute_in_process(
+    return job.execute_in_process(
         instance=instance,
         partition_key=taken.ticket.key,
-        tags=run_tags(taken, hall.home.id[7:23]),
+        tags={**run_tags(taken, hall.home.id[7:23]), DRIVER_TAG: IN_PROCESS},
         run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         raise_on_error=False,
     )
-    if not result.success:
-        _surprises(hall, taken, result)
 
 
-def _surprises(hall: Hall, taken: Taken, result: dg.ExecuteInProcessResult) -> None:
+def _surprises(result: dg.ExecuteInProcessResult) -> None:
     """A step that failed without the run having ended says so itself; nothing is swallowed."""
-    run = hall.services.reload(taken.opened.run)
-    if run.state not in {"opened", "running"} or run.recoveries:
-        return
-    faults = []
+    faults: list[Fault] = []
+    codes: set[int] = set()
     for event in result.filter_events(lambda item: item.is_step_failure):
-        error = event.step_failure_data.error
-        user = event.step_failure_data.user_failure_data
+        error, user = event.step_failure_data.error, event.step_failure_data.user_failure_data
         text = (user.description if user else None) or (error.message.strip() if error else "failed")
         faults.append(Fault("dagster.step_failed", text, event.step_key or ""))
+        if user is not None and (code := user.metadata.get("exit_code")) is not None:
+            codes.add(int(str(code.value)))
     if faults:
-        raise FabricError.of(faults)
+        raise BY_EXIT_CODE.get(max(codes, default=1), CheckFailed).of(faults)
 
 
 def show_progress(hall: Hall) -> None:

@@ -59,7 +59,13 @@ def _page(hall: Hall, document: dict[str, Any]) -> str:
         _table(
             ("partition", "specialist", "attempt", "state", "operations"),
             (
-                [p["partition"], p["specialist"], p["attempt"], p["state"], ", ".join(p["capabilities"])]
+                [
+                    p["partition"],
+                    p["specialist"],
+                    p["attempt"],
+                    p["state"],
+                    ", ".join(item["capability"] for item in p["operations"]),
+                ]
                 for p in document["partitions"]
             ),
         ),

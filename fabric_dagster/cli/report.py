@@ -12,6 +12,7 @@ from fabric_dagster.validators.verdicts import open_verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fabric_dagster.artifacts.ports import ArtifactStore
     from fabric_dagster.supervisor.projection import RunRecord, TaskRecord
     from resources.supervision.assembly import Hall
 
@@ -27,7 +28,7 @@ def report(hall: Hall, run: RunRecord) -> dict[str, Any]:
         "run": run.document().body(),
         "ticket": {"key": ticket.key, "summary": ticket.summary, "inputs": ticket.inputs},
         "decision": run.decision or {},
-        "partitions": [_partition(task) for task in run.tasks],
+        "partitions": [_partition(task, artifacts) for task in run.tasks],
         "handoffs": {node: item.body() for node, item in run.handoffs.items()},
         "verdicts": [],
         "files": _files(hall, run),
@@ -60,15 +61,18 @@ def report(hall: Hall, run: RunRecord) -> dict[str, Any]:
     return document
 
 
-def _partition(task: TaskRecord) -> dict[str, Any]:
+def _partition(task: TaskRecord, artifacts: ArtifactStore) -> dict[str, Any]:
     result = task.result
+    plan = json.loads(artifacts.get(task.task.plan))
     return {
         "partition": task.task.partition,
         "specialist": task.task.specialist,
         "attempt": task.task.attempt,
         "state": task.state,
         "plan": task.task.plan,
-        "capabilities": list(task.task.capabilities),
+        "operations": [
+            {"node": item.get("node", ""), "capability": item["capability"]} for item in plan["operations"]
+        ],
         "changes": [change.as_dict() for change in task.changes],
         "observations": [o.model_dump() for o in result.observations] if result else [],
         "artifacts": [a.body() for a in result.artifacts] if result else [],
@@ -100,8 +104,8 @@ def print_report(document: dict[str, Any]) -> None:
     for part in document["partitions"]:
         attempt = f", attempt {part['attempt']}" if part["attempt"] > 1 else ""
         say(f"  {part['state']:<10} {part['partition']:<12} {part['specialist']}{attempt}")
-        for name in part["capabilities"]:
-            say(f"             {name}")
+        for item in part["operations"]:
+            say(f"             {item['node']:<16} {item['capability']}")
         if part["failure"]:
             say(f"             {part['failure']['what']} [{part['failure']['code']}]")
     _print_checks(document["verdicts"])

@@ -26,9 +26,17 @@ if TYPE_CHECKING:
 
 DAYS = 30
 
+#: What the sample workflow may write: the folder of icons (and its .meta), and the offers.
+OFFERS = ("Assets/Art/Offers", "Assets/Data/Offers/")
 
-def make_executable(hall: Hall, workflow: Workflow, tell: Callable[[str], None]) -> Commission:
-    """The commission in force for ``workflow``; made, act by act, where there is none."""
+
+def make_executable(
+    hall: Hall, workflow: Workflow, tell: Callable[[str], None], writes: tuple[str, ...] = OFFERS
+) -> Commission:
+    """The commission in force for ``workflow``; made, act by act, where there is none.
+
+    ``writes`` are the POSIX prefixes under the project that it may write; ``tell`` hears of every act.
+    """
     try:
         return hall.authorize(workflow)
     except Refused:
@@ -51,7 +59,7 @@ def make_executable(hall: Hall, workflow: Workflow, tell: Callable[[str], None])
         scope=Scope(
             project=hall.project_id,
             templates=hall.template_digests(workflow),
-            writes=("Assets/Art/Offers", "Assets/Data/Offers/"),
+            writes=writes,
             inputs=tuple(path.as_posix() for path in home.inputs),
         ),
         effects=tuple(sorted(compiled.graph.effects)),

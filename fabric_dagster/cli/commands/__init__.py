@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""One module per command or group of commands; ``register(app)`` in each adds it."""
