@@ -7,6 +7,7 @@ database file itself, and the checkpoint outside it.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from resources.ledger.checkpoint import CheckpointFile
     from resources.ledger.database import Database
 
+#: As they stand in the table, so that a row compares as one tuple.
 COLUMNS = ("workspace", "branch", "position", "stream", "version", "type", "idempotency_key", "digest")
+_SIGNED = attrgetter(*COLUMNS)
 #: A broken log breaks everywhere after the break: enough is enough.
 MAX_FAULTS = 100
 PAGE = 500
@@ -34,7 +37,9 @@ PAGE = 500
 
 def check_columns(row: Row[Any], event: Event) -> str | None:
     """The first column of ``row`` that is not what was signed, or ``None``."""
-    return next((name for name in COLUMNS if getattr(row, name) != getattr(event, name)), None)
+    if tuple(row)[: len(COLUMNS)] == _SIGNED(event):
+        return None
+    return next((name for name in COLUMNS if getattr(row, name) != getattr(event, name)), "order")
 
 
 class _Verification:
