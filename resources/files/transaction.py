@@ -211,7 +211,8 @@ class FileTransactions:
     def _alone(self) -> Iterator[None]:
         self.journals.mkdir(parents=True, exist_ok=True)
         self._lock.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self._lock)
+        # Never a lock file without a lock behind it: a killed holder would leave it for ever.
+        lock = FileLock(self._lock, fallback_to_soft=False)
         try:
             lock.acquire(timeout=self._patience)
         except Timeout:
