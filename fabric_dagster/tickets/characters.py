@@ -27,7 +27,6 @@ _ASCII_END = 0x7F
 _REFUSED: dict[str, tuple[str, str]] = {
     "Cc": ("ticket.control_character", "remove it"),
     "Cf": ("ticket.invisible_character", "remove it; type the text again without formatting"),
-    "Cn": ("ticket.bad_character", "remove it"),
     "Co": ("ticket.bad_character", "remove it"),
     "Cs": ("ticket.bad_character", "remove it"),
     "Zl": ("ticket.bad_character", "use a plain line break"),
@@ -43,10 +42,18 @@ def refused(text: str) -> Iterator[tuple[int, str, str]]:
             yield index, "ticket.tab", "use spaces"
         elif character == "\ufffd":
             yield index, "ticket.bad_character", "the text was damaged on its way; type it again"
+        elif _is_no_character(character):
+            yield index, "ticket.bad_character", "remove it"
         elif character == " " or (character in _JOINERS and _joins(text, index)):
             continue
         elif rule := _REFUSED.get(unicodedata.category(character)):
             yield index, *rule
+
+
+def _is_no_character(character: str) -> bool:
+    """Unicode's noncharacters. What is merely unassigned may be an emoji newer than this Python."""
+    code = ord(character)
+    return 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE  # noqa: PLR2004 - Unicode 23.7
 
 
 def _joins(text: str, index: int) -> bool:

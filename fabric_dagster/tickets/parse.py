@@ -64,6 +64,7 @@ def parse_ticket(
     if fence.reference is not None and fence.reference != graph.reference:
         what, mend = f"the block is for another graph than {graph.reference}", "file it for its own workflow"
         faults.append(Fault("ticket.other_graph", what, fence.where(), mend, fence.reference))
+        raise InvalidDocument.of(_ordered(faults))  # its keys are another graph's business
     given = {key: value for key, value in fence.values.items() if key != MARKER}
     meant = {_spelling(key): value for key, value in given.items() if key in fence.spoiled}
     known = {key: value for key, value in given.items() if key not in fence.spoiled}

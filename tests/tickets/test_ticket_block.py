@@ -30,6 +30,8 @@ BAD_BLOCKS = {
     "line separator": ({"title": "Starter\u2028Pack"}, ["ticket.bad_character"]),
     "next line": ({"title": "Starter\u0085Pack"}, ["ticket.control_character"]),
     "lone surrogate": ({"title": "Starter\ud83d"}, ["ticket.bad_character"]),
+    "noncharacter": ({"title": "Starter\U0001ffff"}, ["ticket.bad_character"]),
+    "private use": ({"title": "Starter\ue000"}, ["ticket.bad_character"]),
     "replacement character": ({"title": "Offre \ufffdt\ufffd"}, ["ticket.bad_character"]),
     "escaped NUL": ({"title": '"Starter\\0"'}, ["ticket.control_character"]),
     "escaped non-breaking space": ({"title": '"Starter\\u00a0Pack"'}, ["ticket.odd_space"]),
@@ -108,6 +110,7 @@ def test_spelling_without_meaning(desk, case):
         "Say \u201cHi\u201d",
         "A \u2013 B",
         "\U0001f468\u200d\U0001f469",
+        "\U0001fae8 an emoji newer than some Pythons",
         "1.5",
         "no",
         "x" * 40,
@@ -196,6 +199,11 @@ def test_no_flood_of_faults(desk):
 def test_marker_line(desk, line, codes):
     """The first line names the graph and its major version, exactly."""
     assert codes == desk.codes(f"{line}\n{desk.BODY}")
+
+
+def test_another_graphs_keys(desk):
+    """A block for another graph is not also measured by this graph's keys."""
+    assert ["ticket.other_graph"] == desk.codes("fabric: CreateAbilityIcon@1\nability: fireball\n")
 
 
 def test_huge_block(desk):
