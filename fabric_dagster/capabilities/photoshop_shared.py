@@ -111,6 +111,7 @@ DOCUMENT_FAILURES: Final = (
     FailureCode("photoshop.memory_limit", "operator", True, "raise the limit or use a smaller document"),
     FailureCode("photoshop.worker_died", "operator", True, "try once more; the document may be hostile"),
     FailureCode("photoshop.engine_failed", "operator", False, AGAIN),
+    FailureCode("photoshop.output_twice", "pack", False, "give every result a name of its own"),
     FailureCode("photoshop.no_document", "pack", False, "open a duplicate before the first edit"),
     FailureCode("path.unsafe", "pack", False, "give plain relative paths under the delivery folder"),
     FailureCode("path.symlink", "operator", False, "replace the link by a real folder or file"),

@@ -8,6 +8,7 @@ bits, psd-tools otherwise and where psdparse can't open a file); psdparse is nev
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,33 +18,53 @@ from resources.photoshop import parsed
 from resources.photoshop.colour import describe
 from resources.photoshop.psd.codec import NATIVE, encode_rows
 from resources.photoshop.psd.container import COLOUR_CHANNELS, MODES, RAW, RLE, Container
+from resources.photoshop.psd.layers import HIDDEN_FLAG
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 THUMBNAILS = (1036, 1033)
 ICC, VERSION_INFO = 1039, 1057
+DISSOLVE = b"diss"
 THUMBNAIL_SIDE = 160
 JPEG_QUALITY = 85
 FAST_MODES = {"rgb", "grayscale"}
 FAST_DEPTHS = {8, 16}
 
 
-def composite(container: Container, data: bytes) -> tuple[NDArray[np.uint8], bytes | None]:
-    """What ``container`` (whose bytes are ``data``) shows: ``(h, w, 4)`` straight RGBA and its profile.
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What a document shows: ``(h, w, 4)`` straight RGBA, its profile (``None``: sRGB), and what is missing.
 
-    RGB and gray come in the document's own colour space; everything else converted to sRGB (``None``).
-    A file without layers is its merged image.
+    ``gaps`` counts what the engine could not draw, by name; empty where the picture is whole.
+    """
+
+    pixels: NDArray[np.uint8]
+    profile: bytes | None
+    gaps: dict[str, int]
+
+
+def composite(container: Container, data: bytes) -> Picture:
+    """Draw ``container`` (whose bytes are ``data``) from its visible layers.
+
+    RGB and gray come in the document's own colour space; everything else converted to sRGB. A file without
+    layers is its merged image.
     """
     header = container.header
-    if is_fast(container):
-        opened = parsed.load(data)
-        if opened is not None:
-            info = container.layer_info
-            flat = opened.merged_image() if not (info and info.layers) else opened.composite()[0]
-            profile = container.resource(ICC)
-            return _rgba(flat, header.width, header.height), profile.data if profile else None
-    return _slow(container, data), None
+    opened = parsed.load(data) if is_fast(container) else None
+    if opened is None:
+        return Picture(_slow(container, data), None, {})
+    info = container.layer_info
+    gaps: dict[str, int] = {}
+    if info and info.layers:
+        flat, stats = opened.composite()
+        gaps = {name: int(count) for name, count in sorted(stats.items()) if count}
+        dissolved = sum(layer.blend == DISSOLVE and not layer.flags & HIDDEN_FLAG for layer in info.layers)
+        gaps |= {"dissolve": dissolved} if dissolved else {}
+    else:
+        flat = opened.merged_image()
+    profile = container.resource(ICC)
+    return Picture(_rgba(flat, header.width, header.height), profile.data if profile else None, gaps)
 
 
 def is_fast(container: Container) -> bool:
@@ -69,9 +90,9 @@ def composite_only(container: Container, data: bytes, shown: set[int], *, unclip
 
 
 def _slow(container: Container, data: bytes) -> NDArray[np.uint8]:
-    """The stored merged image in sRGB where it is real, else what psd-tools draws.
+    """The stored merged image in sRGB where it is real and can't be stale, else what psd-tools draws.
 
-    No operation edits a document of these modes, so a real merged image is what Photoshop drew.
+    No operation edits a document of other than the fast modes: there it is what Photoshop drew.
     """
     import warnings
 
@@ -88,7 +109,8 @@ def _slow(container: Container, data: bytes) -> NDArray[np.uint8]:
         warnings.simplefilter("ignore")
         try:
             image = PSDImage.open(io.BytesIO(data))
-            drawn: Any = image.topil() if has_preview(container) else image.composite(ignore_preview=True)
+            stored = has_preview(container) and not is_fast(container)
+            drawn: Any = image.topil() if stored else image.composite(ignore_preview=True)
         except (ImportError, NotImplementedError, ValueError, OSError) as fault:
             raise _unsupported("no engine here can draw its layers") from fault
     if drawn is None:

@@ -126,7 +126,8 @@ def _document(data: bytes, name: str, limits: Limits) -> tuple[np.ndarray, bytes
         raise _broken(
             name, f"it is a damaged document ({fault.faults[0].what}, {fault.faults[0].where})"
         ) from fault
-    return composite(container, data)
+    picture = composite(container, data)
+    return picture.pixels, picture.profile
 
 
 def _broken(name: str, why: str) -> OperationFailed:

@@ -58,8 +58,8 @@ class Copy:
     def data(self) -> bytes:
         """The bytes now, with previews that show the layers."""
         if self.stale and has_preview(self.container):
-            picture, _ = composite(self.container, self.container.dump())
-            refresh_previews(self.container, picture)
+            picture = composite(self.container, self.container.dump())
+            refresh_previews(self.container, picture.pixels)
             self.meant += PREVIEW_BLOCKS
         self.stale = False
         if self._bytes is None:

@@ -2,7 +2,7 @@
 
 Rules kept here: resampling works on premultiplied colour; colour is bled under transparent pixels from
 their nearest visible neighbour, so that filtering in an engine shows no fringe; ``facts`` are integers and
-text, fit for a digest.
+text, fit for a digest; ``not_drawn`` counts what the engine left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import OperationFailed
 from resources.photoshop import colour
 from resources.photoshop.address import path_of
-from resources.photoshop.compose import composite, composite_only
+from resources.photoshop.compose import Picture, composite, composite_only
 from resources.photoshop.png import encode_png, verify_png
 from resources.photoshop.raster import premultiplied, resample, straightened
 
@@ -34,9 +34,8 @@ def export_png(
     document: Document, data: bytes, preset: ExportPreset, layer: Layer | None = None
 ) -> tuple[bytes, dict[str, Any]]:
     """The PNG of ``document`` (whose bytes are ``data``), or of one ``layer`` alone, and facts about it."""
-    pixels, profile = (
-        composite(document.container, data) if layer is None else isolated(document, data, layer)
-    )
+    picture = composite(document.container, data) if layer is None else isolated(document, data, layer)
+    pixels, profile = picture.pixels, picture.profile
     if not pixels[..., 3].any():
         raise OperationFailed(
             "photoshop.nothing_visible",
@@ -62,11 +61,12 @@ def export_png(
         "colour_space": space,
         "alpha_bounds": dict(zip(("left", "top", "right", "bottom"), alpha_bounds(pixels), strict=True)),
         "canvas_origin": {"left": origin[0], "top": origin[1]},
+        "not_drawn": picture.gaps,
         "digest": digest_bytes(png),
     }
 
 
-def isolated(document: Document, data: bytes, layer: Layer) -> tuple[Bytes, bytes | None]:
+def isolated(document: Document, data: bytes, layer: Layer) -> Picture:
     """One layer or group alone on the canvas, with its own effects, cut by its clip base if it has one."""
     if not layer.shown:
         raise OperationFailed(
@@ -81,7 +81,7 @@ def isolated(document: Document, data: bytes, layer: Layer) -> tuple[Bytes, byte
         mask = composite_only(document.container, data, _lineage(base), unclip=base.index)
         share = pixels[..., 3].astype(np.uint16) * mask[..., 3]
         pixels[..., 3] = ((share + 127) // 255).astype(np.uint8)
-    return pixels, document.icc
+    return Picture(pixels, document.icc, {})
 
 
 def _lineage(layer: Layer) -> set[int]:

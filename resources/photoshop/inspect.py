@@ -67,9 +67,9 @@ def inspect(container: Container, data: bytes, roles: Mapping[str, Any] | None =
         "profile": _profile(document, hazards),
         "merged_image": merged,
         "thumbnail": container.resource(THUMBNAIL) is not None,
-        "guides": _guides(parsed),
-        "comps": detail(parsed.layer_comps) if parsed else [],
-        "slices": len((parsed.slices or {}).get("slices", ())) if parsed else 0,
+        "guides": _guides(_ask(parsed, "guides", hazards) or {}),
+        "comps": detail(_ask(parsed, "layer_comps", hazards) or []),
+        "slices": len((_ask(parsed, "slices", hazards) or {}).get("slices", ())),
         "roles": {role: {"id": layer.id, "path": path_of(layer)} for role, layer in named.items()},
         "fonts": sorted(context.fonts),
         "counts": dict(sorted(Counter(layer.kind for layer in document.walk()).items())),
@@ -271,6 +271,19 @@ def _profile(document: Document, hazards: list[dict[str, str]]) -> dict[str, Any
     return {"name": name, "bytes": len(document.icc), "readable": not fault}
 
 
-def _guides(parsed: Parsed) -> list[dict[str, Any]]:
-    guides = (parsed.guides or {}).get("guides", ()) if parsed else ()
-    return [{"direction": g["direction"], "at": detail(g["location"] / GUIDE_UNITS)} for g in guides]
+def _ask(parsed: Parsed | None, name: str, hazards: list[dict[str, str]]) -> Any:  # noqa: ANN401 - its data
+    """One of psdparse's properties, or ``None`` and a hazard where it can't read it."""
+    if parsed is None:
+        return None
+    try:
+        return getattr(parsed, name)
+    except Exception:  # its exceptions are of any kind  # noqa: BLE001
+        _hazard(hazards, "details_unreadable", "", f"the {name.replace('_', ' ')} can't be read")
+        return None
+
+
+def _guides(grid: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"direction": guide["direction"], "at": detail(guide["location"] / GUIDE_UNITS)}
+        for guide in grid.get("guides", ())
+    ]

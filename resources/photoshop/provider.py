@@ -18,7 +18,7 @@ from fabric_dagster.digests import digest_file
 from fabric_dagster.errors import FabricError, OperationFailed
 from fabric_dagster.supervisor.ports import FileChange, Observation, Produced, Staged, Standing
 from resources.files.durable import found_digest
-from resources.files.paths import under
+from resources.files.paths import folded, under
 from resources.files.transaction import FileTransactions
 from resources.photoshop.client import Worker, shared
 from resources.photoshop.psd.limits import Limits
@@ -83,6 +83,7 @@ class HeadlessPhotoshop:
             _step(stage, number, operation, plan.allocations)
             for number, operation in enumerate(plan.operations)
         ]
+        _refuse_twins(steps)
         delivery = stage / DELIVERY
         delivery.mkdir(exist_ok=True)
         reply = self._ask(
@@ -101,7 +102,13 @@ class HeadlessPhotoshop:
             listed = ", ".join(change["block"] for change in report["changes"]) or "nothing"
             subject = f"{report['document']}: blocks that differ from the template"
             observations.append(Observation(subject, "only blocks that operations name", listed, holds=True))
-        return Staged(tuple(changes), tuple(produced), tuple(observations), (), describe(reply["documents"]))
+        return Staged(
+            tuple(changes),
+            tuple(produced),
+            tuple(observations),
+            _warnings(produced),
+            describe(reply["documents"]),
+        )
 
     def commit(self, stage: Path, staged: Staged, transaction: str) -> None:
         """Put the delivery in place as one transaction; ``Conflict`` if anything changed."""
@@ -204,6 +211,22 @@ def _step(stage: Path, number: int, operation: Operation, allocations: Mapping[s
     return {"capability": operation.capability, "args": args}
 
 
+def _refuse_twins(steps: list[dict[str, Any]]) -> None:
+    """Two results may not have one path."""
+    seen: set[str] = set()
+    for number, step in enumerate(steps):
+        name = folded(str(step["args"].get("copy") or step["args"].get("out") or f"\0{number}"))
+        if name in seen:
+            raise OperationFailed(
+                "photoshop.output_twice",
+                "this file is written twice",
+                where=f"operations[{number}]",
+                mend="give every result a name of its own",
+                value=name,
+            )
+        seen.add(name)
+
+
 def _produced(plan: PhysicalPlan, delivery: Path, reply: dict[str, Any]) -> list[Produced]:
     """Outputs by node; a document's outputs all are the saved copy, since a plan is atomic."""
     made = []
@@ -219,6 +242,15 @@ def _produced(plan: PhysicalPlan, delivery: Path, reply: dict[str, Any]) -> list
             digest = digests[current.relative_to(delivery).as_posix()]
             made.append(Produced(node, "document", "psd", current, facts={**facts, "digest": digest}))
     return made
+
+
+def _warnings(produced: list[Produced]) -> tuple[str, ...]:
+    """What the engine left out of a picture, for people."""
+    return tuple(
+        f"{item.node}: the engine can't draw {count} x {gap.replace('_', ' ')}"
+        for item in produced
+        for gap, count in item.facts.get("not_drawn", {}).items()
+    )
 
 
 def _argument(plan: PhysicalPlan, node: str, key: str) -> str:

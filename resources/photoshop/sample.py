@@ -141,7 +141,7 @@ def build_template(name: str = "offer_icon.psd") -> bytes:
         compression=RLE,
         image=_blank_rows(look),
     )
-    picture, _ = composite(container, container.dump())
+    picture = composite(container, container.dump()).pixels
     thumbnail(container, np.zeros((1, 1, 3), np.uint8), make=True)
     container.resources.sort(key=lambda resource: resource.id)
     refresh_previews(container, picture)

@@ -174,15 +174,17 @@ def _record(cursor: Cursor, limits: Limits, lengths: list[list[int]], *, psb: bo
 
 
 def _nesting(layers: list[LayerRecord], limits: Limits) -> None:
+    """Bound the depth of groups as they are read, from the top down: opened first, ended last."""
     depth = 0
-    for layer in layers:
-        if layer.section == 3:  # noqa: PLR2004 - the end of a group, which is stored first
+    for layer in reversed(layers):
+        if layer.section in {1, 2}:
             depth += 1
-            if depth > limits.nesting:
-                what = f"groups are nested deeper than {limits.nesting}"
-                raise broken("psd.nested_too_deep", what, layer.offset)
-        elif layer.section in {1, 2}:
+        elif layer.section == 3:  # noqa: PLR2004 - the end of a group
             depth = max(0, depth - 1)
+        if depth > limits.nesting:
+            raise broken(
+                "psd.nested_too_deep", f"groups are nested deeper than {limits.nesting}", layer.offset
+            )
 
 
 def _area(layers: list[LayerRecord], depth: int, limits: Limits) -> None:

@@ -101,6 +101,18 @@ def test_a_header_that_says_nonsense_is_refused_there(template, offset, value, c
     assert code == caught.value.code
 
 
+def test_groups_that_never_end_are_bounded(template):
+    """Thousands of opened groups are refused, not recursed into."""
+    container = parse(template)
+    info = container.layer_info
+    group = next(layer for layer in info.layers if layer.section == 1)
+    info.layers += [group] * 100
+    info.touched = True
+    with pytest.raises(InvalidDocument) as caught:
+        parse(container.dump())
+    assert caught.value.code == "psd.nested_too_deep"
+
+
 def test_limits_are_checked_before_anything_is_decoded(template):
     """Too many bytes, pixels or layers are refused by name."""
     for limits, code in (

@@ -106,6 +106,8 @@ def test_failures_have_registered_codes(stage, provider):
     operations[1]["args"]["layer"] = {"path": "No/Such"}
     cases = [(bound(stage, provider, operations=operations), None)]
     cases.append((PhysicalPlan.model_validate({**plan.body(), "allocations": {}}), None))
+    twins = [operation.body() for operation in plan.operations]
+    cases.append((bound(stage, provider, operations=[*twins, twins[2]]), None))
     cases.append((plan, b"8BPS\0\1"))
     for case, damage in cases:
         if damage:

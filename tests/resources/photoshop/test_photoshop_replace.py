@@ -70,7 +70,7 @@ def test_the_new_contents_are_stored_and_shown(tmp_path, template, art):
     (link,) = links(container).values()
     assert art == link.item.data
     assert (link.name, link.item.filetype) == ("new.png", b"png ")
-    picture, _ = composite(container, container.dump())
+    picture = composite(container, container.dump()).pixels
     alpha = picture[..., 3:] / 255
     over_white = picture[..., :3] * alpha + 255 * (1 - alpha)
     assert np.abs(np.moveaxis(merged_planes(container)[:3], 0, -1) - over_white).max() <= 1
@@ -99,7 +99,7 @@ def test_larger_contents_fill_the_same_quad(tmp_path, template, art):
     assert placed.facts["warp"]["bounds"]["Rght"] == 1024.0
     before = placement(next(layer for layer in small.layer_info.layers if layer.id == 3))
     assert before.quad == placed.quad
-    first, second = composite(small, small.dump())[0], composite(large, large.dump())[0]
+    first, second = (composite(each, each.dump()).pixels for each in (small, large))
     assert np.abs(first.astype(int) - second).mean() < 1.5
 
 

@@ -28,7 +28,7 @@ def test_both_engines_draw_the_same_picture(name):
     from psd_tools import PSDImage
 
     data = build_template(name)
-    fast, _ = composite(parse(data), data)
+    fast = composite(parse(data), data).pixels
     image = PSDImage.open(io.BytesIO(data))
     slow = np.asarray(image.composite(ignore_preview=True).convert("RGBA"))
     seen = fast[..., 3] > 0
