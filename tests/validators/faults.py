@@ -525,6 +525,12 @@ def settings_changed(world: World) -> None:
     settings.write_bytes(settings.read_bytes().replace(b"2022", b"6000"))
 
 
+@unity_fault("project_diff")
+def outside_the_commission(world: World) -> None:
+    """Decided, done as decided, and never commissioned."""
+    world.writes = ("Assets/Data",)
+
+
 @unity_fault("project_diff", "references_resolve")
 def file_deleted(world: World) -> None:
     """A picture that the offer's badge needs is gone."""

@@ -55,6 +55,7 @@ class World:
     category: str = "offer.bundle"
     template_name: str = TEMPLATE
     art_name: str = "art.png"
+    writes: tuple[str, ...] = ("Assets/Art", "Assets/Data/")
     params: dict[str, dict[str, object]] = field(default_factory=dict)
     checks: tuple[str, ...] | None = None
 
@@ -132,7 +133,7 @@ class World:
             pack=pack.digest,
             certificate=RUN,
             scope=Scope(
-                project="project", templates={self.template_name: facts["template"]}, writes=("Assets/",)
+                project="project", templates={self.template_name: facts["template"]}, writes=self.writes
             ),
             effects=(),
             sops={},

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from fabric_dagster.supervisor.scope import may_write
 from fabric_dagster.validators.base import Outcome, Unjudgeable, Validator
 from fabric_dagster.validators.kernels.derive import ProjectNames, project_tree
 from resources.unity.text import TextFault, UnityFile
@@ -35,6 +36,7 @@ def judge(view: EvidenceView, params: ProjectDiff) -> Outcome:
     tree, before = project_tree(view), view.manifest
     destination, asset = str(view.decided(params.destination)), str(view.decided(params.asset))
     allowed = {destination, f"{destination}.meta", asset} | _new_folders(before, destination)
+    _in_scope(outcome, view, sorted(allowed))
     differing = 0
     for path in sorted(before.keys() | tree.files.keys()):
         was, now = before.get(path), tree.files.get(path)
@@ -55,6 +57,18 @@ def judge(view: EvidenceView, params: ProjectDiff) -> Outcome:
     )
     outcome.figures.update(files=str(len(tree.files)), differing=str(differing))
     return outcome
+
+
+def _in_scope(outcome: Outcome, view: EvidenceView, allowed: list[str]) -> None:
+    """What may differ lies under a prefix that the commission lets be written."""
+    commission = view.evidence.commission
+    outside = [path for path in allowed if not may_write(commission, path)]
+    outcome.must(
+        not outside,
+        f"under {', '.join(commission.scope.writes) or 'nothing'} as commissioned",
+        ", ".join(outside) or "so",
+        "decision",
+    )
 
 
 def _new_folders(before: Mapping[str, str], destination: str) -> set[str]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from fabric_dagster.validators.base import Unjudgeable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 SIGNATURE = b"8BPS"
 PLACEMENTS = ("SMART_OBJECT_LAYER_DATA1", "SMART_OBJECT_LAYER_DATA2", "PLACED_LAYER1", "PLACED_LAYER2")
+EFFECTS = (
+    "OBJECT_BASED_EFFECTS_LAYER_INFO",
+    "OBJECT_BASED_EFFECTS_LAYER_INFO_V0",
+    "OBJECT_BASED_EFFECTS_LAYER_INFO_V1",
+)
 LINKS = ("LINKED_LAYER1", "LINKED_LAYER2", "LINKED_LAYER3", "LINKED_LAYER_EXTERNAL")
 #: image resources that show the picture small; they follow the picture
 THUMBNAILS = frozenset({1033, 1036})
@@ -161,12 +166,20 @@ class PsdDocument:
 
         if not self.image.has_preview():
             raise Unjudgeable("a merged image in the document", "none", self.where)
-        stored = np.asarray(self.image.numpy(), np.float32)
+        stored = np.asarray(decoded(self.image.numpy, self.where), np.float32)
         if self.image.color_mode.name != "RGB":
             raise Unjudgeable("an RGB document", self.form, self.where)
         if stored.shape[2] > 3 and _transparent(self.image):  # noqa: PLR2004 - a fourth channel
             return np.ascontiguousarray(stored[..., :4])
         return np.concatenate([stored[..., :3], np.ones((*stored.shape[:2], 1), np.float32)], axis=-1)
+
+
+def decoded(read: Callable[[], Any], where: str) -> Any:  # noqa: ANN401 - pixels
+    """Pixels that ``read`` decodes; ``Unjudgeable`` for damaged ones."""
+    try:
+        return read()
+    except Exception as fault:  # damaged data makes it raise anything
+        raise Unjudgeable("pixels that can be decoded", f"psd-tools: {fault}", where) from fault
 
 
 def open_document(actual: Actual) -> PsdDocument:
@@ -247,6 +260,28 @@ def _warp_style(warp: Any) -> str | None:  # noqa: ANN401 - a descriptor
     style = warp.get(b"warpStyle")
     enum = getattr(style, "enum", None)
     return enum.decode("latin-1") if isinstance(enum, bytes) else str(enum)
+
+
+def shows_effects(layer: Any) -> bool:  # noqa: ANN401 - a psd_tools layer
+    """Whether any layer effect is switched on; of old files that cannot be read, yes."""
+    from psd_tools.constants import Tag
+
+    for name in EFFECTS:
+        stored = layer.tagged_blocks.get_data(getattr(Tag, name))
+        if stored is None:
+            continue
+        master = stored.get(b"masterFXSwitch")
+        if master is not None and not getattr(master, "value", master):
+            return False
+        return any(_enabled(value) for value in stored.values())
+    return layer.tagged_blocks.get_data(Tag.EFFECTS_LAYER) is not None
+
+
+def _enabled(value: Any) -> bool:  # noqa: ANN401 - a descriptor's value
+    if isinstance(value, list | tuple) or type(value).__name__ == "List":
+        return any(_enabled(item) for item in value)
+    switch = value.get(b"enab") if hasattr(value, "get") else None
+    return bool(getattr(switch, "value", switch))
 
 
 def contents_size(layer: Any) -> tuple[float, float] | None:  # noqa: ANN401 - a psd_tools layer

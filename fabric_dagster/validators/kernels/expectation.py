@@ -118,7 +118,7 @@ class _Renderer:
     def _decoded(self, layer: Any) -> Patch:  # noqa: ANN401 - a psd_tools layer
         if layer.kind not in {"pixel", "type", "smartobject", "shape"}:
             raise self._undrawn(layer, f"a {layer.kind} layer")
-        stored = layer.numpy()
+        stored = documents.decoded(layer.numpy, self.document.where)
         if stored is None or not stored.size:
             if layer.kind == "shape":
                 raise self._undrawn(layer, "a shape without pixels")
@@ -135,7 +135,7 @@ class _Renderer:
         if mask is None or mask.disabled:
             return None
         plane = np.full((*patch.picture.shape[:2], 1), mask.background_color / 255, np.float32)
-        stored = layer.numpy("mask", real_mask=False)
+        stored = documents.decoded(lambda: layer.numpy("mask", real_mask=False), self.document.where)
         if stored is not None and stored.size:
             place(
                 plane, np.asarray(stored[..., :1], np.float32), mask.left - patch.left, mask.top - patch.top
@@ -179,8 +179,10 @@ class _Renderer:
         below[..., :3] = colour
 
     def _effects(self, layer: Any) -> None:  # noqa: ANN401 - a psd_tools layer
-        if layer.has_effects() and layer.effects.enabled and any(one.enabled for one in layer.effects):
+        if documents.shows_effects(layer):
             raise self._undrawn(layer, "layer effects")
+        if layer.kind == "artboard":
+            raise self._undrawn(layer, "an artboard")
 
     def _undrawn(self, layer: Any, what: str) -> Unjudgeable:  # noqa: ANN401 - a psd_tools layer
         where = f"{self.document.where}: {documents.label(layer)}"
@@ -199,6 +201,8 @@ def render(document: PsdDocument, replaced: Mapping[int, Patch] | None = None) -
     """
     if document.image.color_mode.name != "RGB":
         raise Unjudgeable("an RGB document", document.form, document.where)
+    if not len(document.image):
+        return pictures.multiplied(document.merged())
     renderer = _Renderer(document, replaced or {})
     canvas = np.zeros((renderer.height, renderer.width, 4), np.float32)
     renderer.draw(document.image, canvas)
