@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fabric_dagster.governance.trust import TrustRoot
     from fabric_dagster.spine.ports import EventStore
 
+AGAIN = "restore it, or qualify, certify and commission anew"
 DEMO = "`fabric demo` certifies and commissions the sample pack"
 
 
@@ -148,16 +149,13 @@ def _general(
     commission: Commission, item: Certified, pack: str, home_id: str, now: datetime
 ) -> Iterator[Fault]:
     if not _in_time(commission, now):
-        yield _fault("expired", "the commission has expired", "commission it again", commission.expires)
+        what = "the commission has expired"
+        yield Fault("authority.expired", what, "", "commission it again", commission.expires)
     if commission.demo_home not in {None, home_id}:
-        yield _fault("demo_home", "this is the demo commission of another home", DEMO)
+        yield Fault("authority.demo_home", "this is the demo commission of another home", "", DEMO)
     if pack != commission.pack or pack != item.certificate.pack:
-        yield _fault(
-            "pack_drift", "the pack is not the one that was certified and commissioned", _AGAIN, pack
-        )
-
-
-_AGAIN = "restore it, or qualify, certify and commission anew"
+        what = "the pack is not the one that was certified and commissioned"
+        yield Fault("authority.pack_drift", what, "", AGAIN, pack)
 
 
 def _drift(
@@ -168,28 +166,25 @@ def _drift(
 ) -> Iterator[Fault]:
     for name in sorted(commission.sops.keys() | sops.keys()):
         if commission.sops.get(name) != sops.get(name):
-            yield _fault("sop_drift", "a cited SOP is not the commissioned revision", _AGAIN, name)
+            what = "a cited SOP is not the commissioned revision"
+            yield Fault("authority.sop_drift", what, "", AGAIN, name)
     for name, digest in sorted(commission.scope.templates.items()):
         if templates.get(name) != digest:
             what = "a template is not the commissioned one" if name in templates else "a template is missing"
-            yield _fault("template_drift", what, _AGAIN, name)
+            yield Fault("authority.template_drift", what, "", AGAIN, name)
     for name in sorted(commission.providers.keys() | providers.keys()):
         expected, found = commission.providers.get(name, "none"), providers.get(name, "none")
         if expected != found:
             what = f"{name} is served by another provider than the commissioned {expected}"
-            yield _fault("provider_changed", what, "commission the graph for this provider", found)
+            mend = "commission the graph for this provider"
+            yield Fault("authority.provider_changed", what, "", mend, found)
 
 
 def _reach(commission: Commission, effects: Iterable[str], project: str | None) -> Iterator[Fault]:
     if beyond := sorted(set(effects) - set(commission.effects)):
         what = "the graph has effects outside of the commissioned envelope"
-        yield _fault(
-            "effects", what, "commission a wider envelope, or use a graph with less", ", ".join(beyond)
-        )
+        mend = "commission a wider envelope, or use a graph with less"
+        yield Fault("authority.effects", what, "", mend, ", ".join(beyond))
     if project not in {None, commission.scope.project}:
-        what = "the commission is for another project"
-        yield _fault("out_of_scope", what, "commission it for this project", commission.scope.project)
-
-
-def _fault(code: str, what: str, mend: str, value: str | None = None) -> Fault:
-    return Fault(f"authority.{code}", what, "", mend, value)
+        what, mend = "the commission is for another project", "commission it for this project"
+        yield Fault("authority.out_of_scope", what, "", mend, commission.scope.project)

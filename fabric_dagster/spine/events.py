@@ -77,9 +77,19 @@ def check_new(new: NewEvent) -> None:
     checks = (("stream", STREAM, new.stream), ("type", TYPE, new.type))
     for what, pattern, text in checks:
         if not pattern.fullmatch(text):
-            raise InvalidDocument("spine.bad_event", f"this is no event {what}", value=text)
+            raise InvalidDocument(
+                "spine.bad_event",
+                f"this is no event {what}",
+                value=text,
+                mend="streams look like run:sha256:…, types like task.issued",
+            )
     if new.idempotency_key is not None and not KEY.fullmatch(new.idempotency_key):
-        raise InvalidDocument("spine.bad_event", "this is no idempotency key", value=new.idempotency_key)
+        raise InvalidDocument(
+            "spine.bad_event",
+            "this is no idempotency key",
+            value=new.idempotency_key,
+            mend="use 1 to 300 printable ASCII characters without spaces",
+        )
 
 
 def seal(new: NewEvent, place: Place, signer: Signer) -> SealedEvent:

@@ -118,7 +118,10 @@ def explained(where: str) -> Iterator[None]:
         yield
     except IntegrityError as fault:
         raise OperationFailed(
-            "spine.rejected", f"the database refused the event: {fault.orig}", where=where
+            "spine.rejected",
+            f"the database refused the event: {fault.orig}",
+            where=where,
+            mend="run `fabric spine verify`",
         ) from fault
     except OperationalError as fault:
         raise OperationFailed(

@@ -96,7 +96,12 @@ class SqlEventStore:
     ) -> None:
         for what, name in (("workspace", workspace), ("branch", branch)):
             if not NAME.fullmatch(name):
-                raise UsageFault("spine.bad_name", f"this is no {what}'s name", value=name)
+                raise UsageFault(
+                    "spine.bad_name",
+                    f"this is no {what}'s name",
+                    value=name,
+                    mend="use small letters, digits, '-' and '_'",
+                )
         self.workspace = workspace
         self.branch = branch
         self.trust = trust
