@@ -94,9 +94,12 @@ def apply_plan(project: Path, plan_file: Path, *, dry_run: bool = False) -> Appl
     return Applied(transaction, staged, seen)
 
 
-def recover(project: Path) -> list[dict[str, str]]:
-    """Finish or undo every interrupted transaction of ``project``; what each came to."""
-    unity = HeadlessUnity(project)
+def recover(project: Path, journals: Path | None = None) -> list[dict[str, str]]:
+    """Finish or undo every interrupted transaction of ``project``; what each came to.
+
+    ``journals`` is where they are kept, by default with the project.
+    """
+    unity = HeadlessUnity(project, journals)
     unity.transactions.sweep()
     return [
         {"transaction": name, "standing": unity.recover(name)} for name in unity.transactions.interrupted()

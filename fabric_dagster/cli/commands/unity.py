@@ -64,10 +64,15 @@ def apply(
 
 def recover(project: ProjectFolder, as_json: JsonFlag = False) -> None:
     """Finish or undo an interrupted transaction."""
+    from resources.home import Home
     from resources.unity.apply import recover as recover_all
 
     _folder(project)
     done = recover_all(project)
+    home = Home.find(None)
+    if home.exists and home.project.resolve() == project.resolve():
+        # A governed run keeps its journals in the home, where cleaning the project's caches spares them.
+        done += recover_all(project, home.transactions / "unity")
 
     def human() -> None:
         if not done:
