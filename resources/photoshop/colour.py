@@ -8,6 +8,7 @@ run with relative colorimetric intent and black point compensation, as Photoshop
 from __future__ import annotations
 
 import io
+import struct
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -19,14 +20,17 @@ if TYPE_CHECKING:
 
 BPC = 0x2000
 LUT_SIDE = 33
+FIRST_OF_2000 = struct.pack(">6H", 2000, 1, 1, 0, 0, 0)
 
 
 @lru_cache(maxsize=1)
 def srgb() -> bytes:
-    """The sRGB profile that tags and conversions use."""
+    """The sRGB profile that tags and conversions use; the same bytes at every time and on every system."""
     from PIL import ImageCms
 
-    return ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    made = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    # The library writes the clock and the platform into the header, which nothing reads.
+    return made[:24] + FIRST_OF_2000 + made[36:40] + bytes(4) + made[44:]
 
 
 def describe(icc: bytes) -> tuple[str, str]:

@@ -5,8 +5,9 @@ and output. Rules kept here:
 
 * It dies with its parent: a thread watches standard input, and its end ends the process at once, also
   in the middle of a request.
-* Memory is bounded with ``RLIMIT_AS`` where the system has it. Windows has no such limit for a process
-  of its own making: there the pixel, layer and file limits, checked before anything is decoded, bound it.
+* Memory is bounded with ``RLIMIT_AS`` on Linux. macOS does not enforce it and Windows has nothing like it
+  for a process of its own making: there the file, layer and pixel limits, all checked before anything is
+  decoded, bound it.
 * Every fault leaves as typed data. No traceback crosses the pipe.
 """
 

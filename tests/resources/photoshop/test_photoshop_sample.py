@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from photoshop_builders import ROOT
 from PIL import Image
 
+from resources.photoshop.colour import FIRST_OF_2000, srgb
 from resources.photoshop.compose import composite
 from resources.photoshop.psd.container import parse
 from resources.photoshop.sample import TEMPLATES, build_template, write_art, write_templates
@@ -20,6 +25,19 @@ def test_templates_are_small_and_always_the_same(template, wide_template, tmp_pa
     written = write_templates(tmp_path / "templates")
     assert set(TEMPLATES) == {path.name for path in (tmp_path / "templates").iterdir()} == set(written)
     assert template == written["offer_icon.psd"].read_bytes()
+
+
+def test_another_process_makes_the_same_template(template):
+    """Nothing of the clock, the process or the platform is in it."""
+    program = (
+        "import hashlib; from resources.photoshop.sample import build_template\n"
+        "print(hashlib.sha256(build_template()).hexdigest())"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert hashlib.sha256(template).hexdigest() == other.stdout.strip()
+    assert FIRST_OF_2000 == srgb()[24:36]
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
