@@ -97,6 +97,6 @@ def load_corpus(pack: LoadedPack, name: str = "qualification") -> Corpus:
 
 def corpus_digest(pack: LoadedPack, corpus: Corpus) -> str:
     """Identity of the cases together with the files in their tickets' folders."""
-    folders = {case.ticket.rpartition("/")[0] + "/" for case in corpus.cases}
-    files = {path: digest for path, digest in pack.files.items() if any(path.startswith(f) for f in folders)}
+    folders = {"".join(case.ticket.rpartition("/")[:2]) for case in corpus.cases}
+    files = {path: digest for path, digest in pack.files.items() if path.startswith(tuple(folders))}
     return digest_of(Corpus.SCHEMA, {"corpus": corpus.digest, "files": files})
