@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import time
 import pytest
 from photoshop_builders import ROOT
 
-from fabric_dagster.errors import InvalidDocument, OperationFailed
+from fabric_dagster.errors import FabricError, InvalidDocument, OperationFailed
 from resources.photoshop.client import Worker
 from resources.photoshop.psd.limits import Limits
 
@@ -136,3 +137,29 @@ def test_pixel_limits_hold_in_the_worker(worker, files):
     with pytest.raises(InvalidDocument) as caught:
         worker.call("inspect", {"path": str(files / "icon.psd")}, limits=Limits(pixels=1000))
     assert caught.value.code == "psd.too_many_pixels"
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_damaged_documents_end_in_data_or_a_typed_fault(worker, files, seed):
+    """Random damage of the sample: inspect and render answer or fail by name; the worker lives on."""
+    chance = random.Random(seed)  # noqa: S311 - damage, not secrets
+    data = bytearray((files / "icon.psd").read_bytes())
+    for _ in range(chance.choice([1, 4, 32])):
+        spot = int(len(data) * chance.random() ** 3)
+        data[spot : spot + 4] = chance.choice(
+            [b"\xff\xff\xff\xff", bytes(4), b"\x7f\xff\xff\xff", b"\0\0\0\1"]
+        )
+    (files / "hit.psd").write_bytes(data)
+    pid = worker.pid
+    for method, extra in (
+        ("inspect", {}),
+        ("render", {"out": str(files / "o.png"), "layer": None, "preset": "canvas"}),
+    ):
+        codes = []
+        try:
+            worker.call(method, {"path": str(files / "hit.psd"), **extra}, limits=Limits(seconds=20))
+        except FabricError as error:
+            codes = [fault.code for fault in error.faults]
+        assert all(code.startswith(("psd.", "photoshop.")) for code in codes)
+        assert "photoshop.worker_died" not in codes
+    assert pid is None or pid == worker.pid
