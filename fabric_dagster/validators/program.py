@@ -4,8 +4,8 @@ Rules kept here:
 
 * Standard output carries only JSON lines of ours; whatever a library prints goes to standard error.
 * The program ends when its input ends, even amidst a check: it never outlives its parent.
-* One request at a time, each answered once: ``{"id", "envelope"}`` or ``{"id", "fault"}``. After a check
-  that overran its limit the answer carries ``"spent": true`` and the program ends.
+* One request at a time, each answered once: ``{"id", "envelope", "milliseconds"}`` or ``{"id", "fault"}``.
+  After a check that overran its limit the answer carries ``"spent": true`` and the program ends.
 
 Requests: ``{"id": N, "judge": EVIDENCE, "out": FOLDER, "seconds": LIMIT?}`` and ``{"id": N, "ping": true}``.
 The first line out is ``{"ready": {"identity", "keyid", "validators"}}``.
@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -64,6 +65,8 @@ def warm_up() -> None:
 
 def serve(signer: Signer, reader: TextIO, writer: TextIO) -> int:
     """Answer requests until ``reader`` ends. Returns the exit code."""
+    # An interrupt at the terminal is for the parent; the end of input ends this program.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
     # The reader is a thread of its own, so that the end of input is seen at once, whatever a check does.
     threading.Thread(target=_listen, args=(reader, waiting), daemon=True).start()
@@ -106,7 +109,8 @@ def _answer(line: str, signer: Signer) -> dict[str, Any]:
     except OSError as fault:
         what = f"{fault.strerror or fault}: {fault.filename or ''}"
         return {"id": identifier, "fault": [{"code": "validator.files", "what": what}]}
-    return {"id": identifier, "envelope": envelope} | ({"spent": True} if bench.spent else {})
+    answer = {"id": identifier, "envelope": envelope, "milliseconds": bench.milliseconds}
+    return answer | ({"spent": True} if bench.spent else {})
 
 
 def _say(writer: TextIO, answer: dict[str, Any]) -> None:

@@ -24,6 +24,8 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+import fabric_dagster
+import resources
 from fabric_dagster.errors import FabricError, Fault, OperationFailed
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ TIMEOUT = 120.0
 START_SECONDS = 60.0
 #: what Python and the system's loader need; everything else stays here
 PASSED_ON = (
-    "PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG",
+    "PATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG",
     "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP", "TMPDIR", "PATHEXT", "COMSPEC",
 )  # fmt: skip
 STDERR_LINES = 20
@@ -63,7 +65,7 @@ class _Program:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment | {"PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "2"},
+            env=environment | {"PYTHONPATH": _roots(), "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "2"},
             encoding="utf-8",
             errors="replace",
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
@@ -78,7 +80,10 @@ class _Program:
     def await_ready(self, until: float) -> None:
         """Return when the program is warm; ``_Dead`` if it never is."""
         if self.ready is None:
-            self.ready = self._receive(until)["ready"]
+            first = self._receive(until)
+            if "ready" not in first:
+                raise _Dead("it did not say that it is ready")
+            self.ready = first["ready"]
 
     def ask(self, request: Mapping[str, Any], until: float) -> dict[str, Any]:
         """The answer to ``request``; ``_Dead`` if there is none."""
@@ -147,6 +152,14 @@ class _Program:
         self._readers[1].join(1)
         said = self._complaints[-1].strip() if self._complaints else "it said nothing"
         return f"it ended with code {self._process.returncode}: {said}"
+
+
+def _roots() -> str:
+    """Where this process has the house from, whether it is installed or run from a checkout."""
+    rooms = (fabric_dagster, resources)
+    found = [os.path.dirname(os.path.dirname(str(room.__file__))) for room in rooms]  # noqa: PTH120 - text
+    found += [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    return os.pathsep.join(dict.fromkeys(found))
 
 
 class _Shared:

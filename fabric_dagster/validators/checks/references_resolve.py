@@ -80,7 +80,7 @@ def _out_of(outcome: Outcome, view: EvidenceView, tree: Tree, path: str) -> int:
 
 def _broken(view: EvidenceView, tree: Tree, path: str, reference: Reference) -> str:
     """Why a reference leads nowhere; empty where it does not, or where nobody can know."""
-    if reference.guid in BUILT_IN:
+    if BUILT_IN.fullmatch(reference.guid):
         return ""
     target = tree.asset_of(reference.guid)
     if target is None:

@@ -32,10 +32,15 @@ HEAD = 512
 REPARSE_POINT = 0x400
 MOST_FILES = 500_000
 
-TEXTURE, SPRITE, CUBEMAP, SCRIPT = 2800000, 21300000, 8900000, 11500000
+TEXTURE, SPRITE, CUBEMAP, SCRIPT, PREFAB = 2800000, 21300000, 8900000, 11500000, 100100000
+#: class of an instance of another prefab, whose objects this file does not list
+PREFAB_INSTANCE = 1001
 SINGLE, MULTIPLE = "1", "2"
 #: Unity's own resources: legal targets with ids of their own
-BUILT_IN = frozenset({"0000000000000000e000000000000000", "0000000000000000f000000000000000"})
+BUILT_IN = re.compile(r"0{16}[0-9a-f]0{15}")
+PICTURES = frozenset(
+    {".png", ".jpg", ".jpeg", ".psd", ".psb", ".tga", ".tif", ".tiff", ".bmp", ".exr", ".gif"}
+)
 #: files whose objects are documents in them
 SERIALIZED = frozenset(
     {".asset", ".prefab", ".unity", ".mat", ".anim", ".controller", ".overridecontroller", ".spriteatlas",
@@ -155,14 +160,25 @@ def legal_ids(tree: Tree, asset: str) -> frozenset[int] | None:
     """The fileIDs of the objects that ``asset`` holds; ``None`` where any may be one (fonts, models …)."""
     suffix = Path(asset).suffix.lower()
     if suffix in SERIALIZED:
-        return frozenset(int(span.file_id) for span in tree.unity(asset).documents)
+        return _documents(tree, asset, suffix)
     if suffix == ".cs":
         return frozenset({SCRIPT})
     meta = tree.unity(f"{asset}.meta")
     importer = importer_of(meta)
-    if not importer:
+    if not importer and suffix in PICTURES:
         return frozenset()  # a stub: nobody knows what an editor will make of it
     return texture_ids(meta) if importer == "TextureImporter" else None
+
+
+def _documents(tree: Tree, asset: str, suffix: str) -> frozenset[int] | None:
+    if b"\0" in tree.read(asset):
+        return None  # a binary asset
+    documents = tree.unity(asset).documents
+    found = frozenset(int(span.file_id) for span in documents)
+    if suffix != ".prefab":
+        return found
+    nested = any(span.class_id == PREFAB_INSTANCE for span in documents)
+    return None if nested else found | {PREFAB}
 
 
 def importer_of(meta: UnityFile) -> str:
