@@ -82,6 +82,8 @@ def check_step(
 def link(services: Services, run: str, dagster_run: str) -> None:
     """Note once on the spine that a Dagster run works on ``run``."""
     record = services.reload(run)
+    if dagster_run in record.dagster_runs:
+        return
     services.append(record, "dagster.linked", {"dagster_run": dagster_run}, f"dagster:{dagster_run}")
 
 

@@ -1,7 +1,5 @@
 """Signed appends and verification, against raw inserts and raw Ed25519, side by side in one run.
 
-    python benchmarks/spine.py [--rounds N] [--json]
-
 Every row is measured once a round, rounds interleaved, so that a busy moment hits all alike; medians with the
 smallest and largest round. Payloads are about one kilobyte. The database lies in the system's temporary
 folder: set ``TMPDIR`` to measure another disk.
@@ -9,10 +7,8 @@ folder: set ``TMPDIR`` to measure another disk.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sqlite3
-import statistics
 import sys
 import tempfile
 import time
@@ -20,6 +16,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from benchmarks._report import Report, Spread, Table, ratios
 from fabric_dagster.digests import canonical, digest_bytes
 from fabric_dagster.governance.trust import TrustRoot
 from fabric_dagster.spine.events import Place, message, open_event, seal
@@ -27,6 +24,8 @@ from fabric_dagster.spine.ports import NewEvent
 from resources.keys import signer_of
 from resources.ledger.store import SqlEventStore
 
+ABOUT = "signed appends and verification against raw inserts and raw Ed25519"
+ROUNDS = 7
 SINGLE, BATCHES, BATCH = 200, 10, 100
 BODY = {"objective": "y" * 500, "plan": "sha256:" + "0" * 64, "numbers": [1, 2, 3], "nested": {"ok": True}}
 
@@ -129,45 +128,45 @@ ROWS = {
 }
 
 
-def measure(rounds: int) -> dict[str, dict[str, float]]:
-    """Name → events a second: median, lowest, highest."""
+#: a rate over another one of the same round.
+COMPARED = {
+    "batch append / canonicalise, hash and sign alone": (
+        "signed append, batch of 100",
+        "canonicalise, hash and sign alone",
+    ),
+    "verify the log / Ed25519 verify alone": ("verify the whole log", "Ed25519 verify alone"),
+}
+
+
+def measure(rounds: int | None = None) -> Report:
+    """Every row once a round: events a second."""
     found: dict[str, list[float]] = {name: [] for name in ROWS}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         bench = Bench(Path(folder))
-        for _ in range(rounds):
+        for _ in range(rounds or ROUNDS):
             for name, row in ROWS.items():
                 began = time.perf_counter()
                 count = row(bench)
                 found[name].append(count / (time.perf_counter() - began))
         bench.store.close()
         bench.raw.close()
-    return {
-        name: {"median": statistics.median(rates), "low": min(rates), "high": max(rates)}
-        for name, rates in found.items()
+    report = Report("spine", ABOUT)
+    rates = {name: Spread.of(sample) for name, sample in found.items()}
+    compared = {name: ratios(found[mine], found[base]) for name, (mine, base) in COMPARED.items()}
+    report.figures = {
+        "events_per_second": {name: rate.as_dict() for name, rate in rates.items()},
+        "ratios": {name: ratio.as_dict() for name, ratio in compared.items()},
     }
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args()
-    found = measure(asked.rounds)
-    ratios = {
-        "batch append / canonicalise, hash and sign alone": found["signed append, batch of 100"]["median"]
-        / found["canonicalise, hash and sign alone"]["median"],
-        "verify the log / Ed25519 verify alone": found["verify the whole log"]["median"]
-        / found["Ed25519 verify alone"]["median"],
-    }
-    if asked.json:
-        print(json.dumps({"events_per_second": found, "ratios": ratios}, indent=2))
-        return
-    for name, rates in found.items():
-        print(f"{name:<36} {rates['median']:>9,.0f}/s   ({rates['low']:,.0f} to {rates['high']:,.0f})")
-    for name, ratio in ratios.items():
-        print(f"{name:<52} {ratio:.2f}")
-
-
-if __name__ == "__main__":
-    main()
+    report.tables = [
+        Table(
+            "Events a second: median, least, most",
+            ("", "median", "least", "most"),
+            [(n, f"{r.median:,.0f}", f"{r.least:,.0f}", f"{r.most:,.0f}") for n, r in rates.items()],
+        ),
+        Table(
+            "Ratios of rates, round by round: median (quartiles)",
+            ("", "ratio"),
+            [(name, ratio.shown()) for name, ratio in compared.items()],
+        ),
+    ]
+    return report

@@ -13,7 +13,7 @@ Rules kept here:
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from fabric_dagster.cli.output import note
 from fabric_dagster.errors import CheckFailed, Fault, NeedsPerson, Refused, UsageFault
@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 
     from fabric_dagster.errors import FabricError
     from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.workflows import Workflow
     from resources.supervision.assembly import Hall
     from sensors.inbox import Taken
 
 #: A run may follow its recovery edges at most this often here; each edge has its own bound besides.
 ROUNDS = 16
 IN_PROCESS = "in-process"
+#: the tag under which Dagster keeps what an asset's bytes are.
+DATA_VERSION = "dagster/data_version"
 BY_EXIT_CODE: dict[int, type[FabricError]] = {2: UsageFault, 3: Refused, 4: NeedsPerson}
 
 PROGRESS = {
@@ -49,36 +52,70 @@ PROGRESS = {
 
 def drive(hall: Hall, taken: Taken) -> RunRecord:
     """Execute the run of ``taken`` to its end or its blocker; a completed run is only looked at."""
-    services = hall.services
-    run = taken.opened.run
-    with hall.hold("line"), hall.hold(f"drive-{run.run[7:9]}"):
-        run = services.reload(run)
-        if run.state == "completed":
-            with services.alone(run.run):
-                tidy(services, taken.workflow, run)
-                require_standing(services, taken.workflow, run)
-        if run.state == "failed":
-            run = reopen(services, taken.workflow, run, "operator")
-        with _instance(hall) as instance:
-            _close_left_behind(instance, run)
+    with Driver(hall) as driver:
+        return driver.drive(taken)
+
+
+class Driver:
+    """The home's Dagster instance, opened once for as many runs as its user drives."""
+
+    def __init__(self, hall: Hall) -> None:
+        self._hall = hall
+        self._jobs: dict[str, dg.JobDefinition] = {}
+        self._instance: dg.DagsterInstance | None = None
+
+    @property
+    def instance(self) -> dg.DagsterInstance:
+        """The home's instance, opened when it is first needed."""
+        if self._instance is None:
+            import dagster as dg
+
+            os.environ["DAGSTER_HOME"] = str(self._hall.home.dagster)
+            self._instance = dg.DagsterInstance.get()
+        return self._instance
+
+    def __enter__(self) -> Self:
+        """Nothing is opened yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the instance."""
+        if self._instance is not None:
+            self._instance.dispose()
+            self._instance = None
+
+    def drive(self, taken: Taken) -> RunRecord:
+        """Execute the run of ``taken`` to its end or its blocker."""
+        hall, services = self._hall, self._hall.services
+        run = taken.opened.run
+        with hall.hold("line"), hall.hold(f"drive-{run.run[7:9]}"):
+            run = services.reload(run)
+            if run.state == "completed":
+                with services.alone(run.run):
+                    tidy(services, taken.workflow, run)
+                    require_standing(services, taken.workflow, run)
+            if run.state == "failed":
+                run = reopen(services, taken.workflow, run, "operator")
+            _close_left_behind(self.instance, run)
             if run.state not in {"opened", "running"}:
                 return run
+            _observe(hall, taken.workflow, self.instance)
             for _ in range(ROUNDS):
                 before = sum(run.recoveries.values())
-                result = _once(hall, taken, instance)
+                result = _once(hall, taken, self.instance, self._job(taken.workflow))
                 run = services.reload(run)
                 if run.state != "running" or sum(run.recoveries.values()) == before:
                     break
-        if run.state in {"opened", "running"}:
-            _surprises(result)
-    return run
+            if run.state in {"opened", "running"}:
+                _surprises(result)
+        return run
 
-
-def _instance(hall: Hall) -> dg.DagsterInstance:
-    import dagster as dg
-
-    os.environ["DAGSTER_HOME"] = str(hall.home.dagster)
-    return dg.DagsterInstance.get()
+    def _job(self, workflow: Workflow) -> dg.JobDefinition:
+        """The workflow as one Dagster job, built once for its exact digest and pack."""
+        key = f"{workflow.compiled.digest} {workflow.pack.digest}"
+        if key not in self._jobs:
+            self._jobs[key] = _job(self._hall, workflow)
+        return self._jobs[key]
 
 
 def _close_left_behind(instance: dg.DagsterInstance, run: RunRecord) -> None:
@@ -100,26 +137,49 @@ def dg_finished() -> frozenset[dg.DagsterRunStatus]:
     return frozenset({Status.SUCCESS, Status.FAILURE, Status.CANCELED})
 
 
-def _once(hall: Hall, taken: Taken, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
+def _job(hall: Hall, workflow: Workflow) -> dg.JobDefinition:
     import dagster as dg
 
     from assets.factory import workflow_assets, workflow_checks
-    from assets.names import DRIVER_TAG, tickets
     from assets.specs import intake_spec
-    from assets.templates import template_assets
     from resources.supervision.dagster import FabricResource
-    from sensors.intake import run_tags
 
-    workflow = taken.workflow
     graph, pack = workflow.compiled, workflow.pack
+    # Without the templates: a run of these would observe each of them in a step of its own (`_observe`).
     definitions = dg.Definitions(
-        assets=[intake_spec(), *template_assets(pack), *workflow_assets(pack, graph, pools=False)],
+        assets=[intake_spec(), *workflow_assets(pack, graph, pools=False)],
         asset_checks=list(workflow_checks(graph, pools=False)),
         resources={"fabric": FabricResource(home=str(hall.home.path))},
         executor=dg.in_process_executor,
     )
-    instance.add_dynamic_partitions(str(tickets(graph).name), [taken.ticket.key])
-    job = definitions.resolve_implicit_global_asset_job_def()
+    return definitions.resolve_implicit_global_asset_job_def()
+
+
+def _observe(hall: Hall, workflow: Workflow, instance: dg.DagsterInstance) -> None:
+    """Tell Dagster of each template whose bytes are not those that it saw last."""
+    import dagster as dg
+
+    from assets.names import template_key
+
+    digests = hall.template_digests(workflow)
+    for name, template in workflow.pack.pack.templates.items():
+        found, key = digests.get(template.file), template_key(workflow.pack.pack.name, name)
+        seen = instance.fetch_observations(key, limit=1).records
+        last = seen[0].asset_observation if seen else None
+        if found is not None and (last is None or last.data_version != found):
+            tags = {DATA_VERSION: found}
+            instance.report_runless_asset_event(
+                dg.AssetObservation(key, metadata={"file": template.file}, tags=tags)
+            )
+
+
+def _once(
+    hall: Hall, taken: Taken, instance: dg.DagsterInstance, job: dg.JobDefinition
+) -> dg.ExecuteInProcessResult:
+    from assets.names import DRIVER_TAG, tickets
+    from sensors.intake import run_tags
+
+    instance.add_dynamic_partitions(str(tickets(taken.workflow.compiled).name), [taken.ticket.key])
     return job.execute_in_process(
         instance=instance,
         partition_key=taken.ticket.key,
