@@ -16,6 +16,8 @@ RUN_TAG = "fabric/run"
 TICKET_TAG = "fabric/ticket"
 GRAPH_TAG = "fabric/graph"
 PROJECT_TAG = "fabric/project"
+#: marks the Dagster runs that `fabric run` executes in its own process.
+DRIVER_TAG = "fabric/driver"
 
 
 def node_key(graph: CompiledGraph, node: str) -> dg.AssetKey:

@@ -51,12 +51,20 @@ def run_of(
     """The supervisor run that this Dagster run works on: by its tag, else the ticket's newest.
 
     A run started by hand in the UI carries no tag. It may go on with what was accepted for its partition,
-    through all the same gates; it can't bring in a ticket.
+    through all the same gates; it can't bring in a ticket, nor report one ticket's run under another's key.
     """
     tagged = context.run.tags.get(RUN_TAG)
-    if tagged:
-        return str(tagged)
     key = context.partition_key
+    if tagged:
+        run = services.reload(str(tagged))
+        if (run.key, run.reference) != (key, reference):
+            raise UsageFault(
+                "run.other_ticket",
+                f"the tag {RUN_TAG} names a run of {run.key} ({run.reference})",
+                where=key,
+                mend="leave the tag out, or choose the partition that the run is of",
+            )
+        return run.run
     runs = [run for run in runs_of(services, key) if run.reference == reference]
     if not runs:
         raise UsageFault(

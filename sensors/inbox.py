@@ -7,15 +7,15 @@ very same function.
 from __future__ import annotations
 
 import json
+import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fabric_dagster.digests import digest_bytes, digest_of
-from fabric_dagster.errors import FabricError, Fault, InvalidDocument, Refused
+from fabric_dagster.errors import FabricError, Fault, InvalidDocument, NeedsPerson, OperationFailed, Refused
+from fabric_dagster.intelligence.targets import project_rules
 from fabric_dagster.supervisor.opening import Opened, open_run, refuse_ticket
-from fabric_dagster.tickets.files import TicketFiles
-from fabric_dagster.tickets.issue import read_issue
-from fabric_dagster.tickets.parse import named_graph, parse_ticket
+from fabric_dagster.tickets import TicketFiles, named_graph, parse_ticket, read_issue, unknown_graph
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,10 +71,14 @@ def read_ticket(
     with path.open("rb") as reader:
         data = reader.read(MAX_BYTES + 1)
     issue = read_issue(data, path.name)
-    workflow = hall.workflow(reference or named_graph(issue))
+    try:
+        workflow = hall.workflow(reference or named_graph(issue))
+    except InvalidDocument as fault:
+        raise unknown_graph(issue, fault) from None
     files = TicketFiles(attachments=path.parent / issue.key, roots=hall.home.inputs)
-    served = hall.served
-    ticket = parse_ticket(issue, workflow.compiled.graph, workflow.pack.pack, files, served)
+    graph, project = workflow.compiled.graph, hall.home.project
+    rules = project_rules(workflow.pack, graph, lambda inside: (project / inside).is_file())
+    ticket = parse_ticket(issue, graph, workflow.pack.pack, files, hall.served, also=rules)
     pictures = {name: files.resolve(ticket.inputs[name]) for name in ticket.files}
     return ticket, workflow, pictures
 
@@ -93,9 +97,9 @@ def take(hall: Hall, path: Path, reference: str | None = None) -> Taken:
 
 def look(hall: Hall, cursor: str | None) -> Tick:
     """One look at the inbox: what changed since ``cursor``, at most ``AT_MOST`` runs."""
-    seen: Mapping[str, str] = json.loads(cursor) if cursor else {}
+    seen = _read_cursor(cursor)
     tick, now = Tick(), {}
-    authority = _authority(hall)
+    authority = hall.services.store.head()[0]
     for path in sorted(hall.home.inbox.glob("*.json")):
         signature = _signature(path)
         if seen.get(path.name) in {signature, f"{signature}@{authority}"} or len(tick.taken) >= AT_MOST:
@@ -104,24 +108,44 @@ def look(hall: Hall, cursor: str | None) -> Tick:
             continue
         now[path.name] = signature
         try:
-            taken = take(hall, path)
-            if taken.opened.run.state != "completed":
-                tick.taken.append(taken)
-        except FabricError as fault:
-            refused = isinstance(fault, Refused)
-            tick.turned.append(Turned(path.name, fault.faults, refused))
-            if refused:
-                now[path.name] = f"{signature}@{authority}"
+            _require_file(path)
+            tick.taken.append(take(hall, path))
         except FileNotFoundError:
             del now[path.name]
+        except FabricError as fault:
+            by_authority = isinstance(fault, Refused)
+            tick.turned.append(Turned(path.name, fault.faults, by_authority))
+            if by_authority or isinstance(fault, NeedsPerson | OperationFailed):
+                # Nothing is wrong with the ticket: it is looked at again when something changes here.
+                now[path.name] = f"{signature}@{hall.services.store.head()[0]}"
+        except OSError as fault:
+            why = f"the ticket cannot be read: {fault.strerror or fault}"
+            mend = "give the runtime the right to read it"
+            tick.turned.append(
+                Turned(path.name, (Fault("ticket.unreadable", why, path.name, mend),), by_authority=False)
+            )
     tick.cursor = json.dumps(now, sort_keys=True)
     return tick
 
 
-def _authority(hall: Hall) -> int:
-    """The position of the newest act of governance: what authority refused may be let in after the next."""
-    acts = hall.services.store.read(types=GOVERNANCE)
-    return max((event.position for event in acts), default=0)
+def _read_cursor(cursor: str | None) -> Mapping[str, str]:
+    """The cursor that a tick left; anything else (people can set it) means: look at everything."""
+    try:
+        seen = json.loads(cursor or "{}")
+    except ValueError:
+        return {}
+    return seen if isinstance(seen, dict) else {}
+
+
+def _require_file(path: Path) -> None:
+    """In the inbox, a link could name any file, and a pipe would never end."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise InvalidDocument(
+            "ticket.file_irregular",
+            "a ticket must be a regular file",
+            where=path.name,
+            mend="copy the issue itself into the inbox",
+        )
 
 
 def _signature(path: Path) -> str:
@@ -130,7 +154,7 @@ def _signature(path: Path) -> str:
     folder = path.with_suffix("")
     for item in (path, *(sorted(folder.iterdir()) if folder.is_dir() else ())):
         try:
-            found = item.stat()
+            found = item.lstat()
         except OSError:
             continue
         stats.append([item.name.encode("unicode_escape").decode(), str(found.st_mtime_ns), found.st_size])

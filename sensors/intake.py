@@ -7,6 +7,8 @@ from resources.supervision.dagster import FabricResource
 from sensors.inbox import Taken, look
 
 EVERY_SECONDS = 15
+#: A run is requested for these alone: what is completed is done, and what has ended waits for a person.
+WANTED = frozenset({"opened", "running"})
 
 
 def run_tags(taken: Taken, project: str) -> dict[str, str]:
@@ -32,6 +34,8 @@ def ticket_intake(context: dg.SensorEvaluationContext, fabric: FabricResource) -
     tick = look(hall, context.cursor)
     requests, partitions = [], []
     for taken in tick.taken:
+        if taken.opened.run.state not in WANTED:
+            continue
         graph = taken.workflow.compiled
         partitions.append(tickets(graph).build_add_request([taken.ticket.key]))
         requests.append(

@@ -195,10 +195,16 @@ def _surprises(result: dg.ExecuteInProcessResult) -> None:
     codes: set[int] = set()
     for event in result.filter_events(lambda item: item.is_step_failure):
         error, user = event.step_failure_data.error, event.step_failure_data.user_failure_data
-        text = (user.description if user else None) or (error.message.strip() if error else "failed")
-        faults.append(Fault("dagster.step_failed", text, event.step_key or ""))
-        if user is not None and (code := user.metadata.get("exit_code")) is not None:
-            codes.add(int(str(code.value)))
+        step = event.step_key or ""
+        if user is not None and "exit_code" in user.metadata:
+            # One of ours (assets/failures.py): it says its own code, once.
+            code = str(user.metadata["code"].value)
+            text = (user.description or "failed").removesuffix(f" [{code}]")
+            faults.append(Fault(code, text, step))
+            codes.add(int(str(user.metadata["exit_code"].value)))
+        else:
+            text = error.message.strip() if error else "failed"
+            faults.append(Fault("dagster.step_failed", text, step))
     if faults:
         raise BY_EXIT_CODE.get(max(codes, default=1), CheckFailed).of(faults)
 

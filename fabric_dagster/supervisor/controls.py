@@ -6,19 +6,22 @@ needs a verdict signed by the validator, completion needs one for every side and
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from fabric_dagster.contracts.handoff import Handoff
-from fabric_dagster.digests import digest_file
 from fabric_dagster.errors import CheckFailed, Conflict, FabricError, OperationFailed
 from fabric_dagster.intelligence.decide import decide
 from fabric_dagster.supervisor.binding import load_ticket
 from fabric_dagster.supervisor.execution import admit, require_order
 from fabric_dagster.supervisor.failures import fail_run
 from fabric_dagster.supervisor.judging import trusted_verdict
+from fabric_dagster.supervisor.scope import may_write
+from fabric_dagster.supervisor.stages import discard, stage_folder
 
 if TYPE_CHECKING:
     from fabric_dagster.contracts.commission import Commission
+    from fabric_dagster.contracts.evidence import BlindEvidence
     from fabric_dagster.contracts.ticket import Ticket
     from fabric_dagster.supervisor.projection import RunRecord
     from fabric_dagster.supervisor.services import Services
@@ -42,32 +45,35 @@ def lay_brief(services: Services, workflow: Workflow, run_id: str) -> Ticket:
 
 def make_decision(services: Services, workflow: Workflow, run_id: str) -> dict[str, Any]:
     """Template, destination and dependencies, decided from cited evidence and recorded once."""
-    run = services.reload(run_id)
-    if run.decision is not None:
-        return run.decision
-    commission = admit(services, workflow, run)
-    try:
-        decision = decide(workflow.pack, workflow.compiled.reference, load_ticket(services, run))
-        templates = {decision.template: _template(services, commission, decision.template)}
-        _decided_paths_in_scope(decision.values, commission)
-    except FabricError as fault:
-        fail_run(services, run, fault.faults, fault.exit_code)
-        raise
-    body = {
-        "rule": decision.rule,
-        "values": dict(decision.values),
-        "templates": templates,
-        "evidence": [item.body() for item in decision.evidence],
-    }
-    services.append(run, "decision.made", body, "decision")
-    return body
+    with services.alone(run_id):
+        run = services.reload(run_id)
+        if run.decision is not None:
+            return run.decision
+        commission = admit(services, workflow, run)
+        try:
+            decision = decide(workflow.pack, workflow.compiled.reference, load_ticket(services, run))
+            templates = {decision.template: _template(services, commission, decision.template)}
+            _decided_paths_in_scope(decision.values, commission)
+        except FabricError as fault:
+            fail_run(services, run, fault.faults, fault.exit_code)
+            raise
+        body = {
+            "rule": decision.rule,
+            "values": dict(decision.values),
+            "templates": templates,
+            "evidence": [item.body() for item in decision.evidence],
+        }
+        services.append(run, "decision.made", body, "decision")
+        return body
 
 
 def _template(services: Services, commission: Commission, name: str) -> str:
     """The template's digest, as commissioned and as it lies there; its bytes go to the artifact store."""
     path = services.templates / name
     expected = commission.scope.templates.get(name)
-    found = digest_file(path) if path.is_file() and not path.is_symlink() else None
+    there = path.is_file() and not path.is_symlink()
+    # The digest of the bytes that were kept: a template that is touched meanwhile is not the kept one.
+    found = services.artifacts.put_file(path) if there else None
     if expected is None or found != expected:
         raise OperationFailed(
             "fabric.template_drift",
@@ -76,16 +82,12 @@ def _template(services: Services, commission: Commission, name: str) -> str:
             value=found or "missing",
             mend="certify and commission the new template, or restore the old one",
         )
-    return services.artifacts.put_file(path)
+    return found
 
 
 def _decided_paths_in_scope(values: Any, commission: Commission) -> None:  # noqa: ANN401 - decided values
     for name, value in values.items():
-        if (
-            isinstance(value, str)
-            and value.startswith("Assets/")
-            and not value.startswith(commission.scope.writes)
-        ):
+        if isinstance(value, str) and value.startswith("Assets/") and not may_write(commission, value):
             raise OperationFailed(
                 "fabric.out_of_scope",
                 f"the decided {name} lies outside of the commissioned scope",
@@ -96,34 +98,38 @@ def _decided_paths_in_scope(values: Any, commission: Commission) -> None:  # noq
 
 def seal_handoff(services: Services, workflow: Workflow, run_id: str, node_id: str) -> Handoff:
     """Seal the artifact that ``node_id`` names, on the strength of a passed, signed verdict."""
-    run = services.reload(run_id)
-    if node_id in run.handoffs:
-        handoff = run.handoffs[node_id]
-        services.artifacts.path(handoff.artifact.digest)
+    with services.alone(run_id):
+        run = services.reload(run_id)
+        if node_id in run.handoffs:
+            handoff = run.handoffs[node_id]
+            services.artifacts.path(handoff.artifact.digest)
+            return handoff
+        admit(services, workflow, run)
+        node = next(item for item in workflow.compiled.graph.nodes if item.id == node_id)
+        partition = next(item for item in workflow.compiled.partitions if item.id == node_id)
+        require_order(workflow, run, partition)
+        source, _, name = str(node.args["artifact"]["$ref"]).partition(".")
+        side = next(item.id for item in workflow.compiled.partitions if source in item.nodes)
+        task = run.task(side)
+        if task is None or task.result is None:
+            raise CheckFailed("supervisor.no_output", f"{source}.{name} was not produced", where=run.key)
+        validations = _passed(services, workflow, run, side)
+        artifact = next(a for a in task.result.artifacts if a.node == source and a.name == name)
+        services.artifacts.path(artifact.digest)
+        handoff = Handoff(
+            schema_="fabric.handoff.v1",
+            run=run.run,
+            node=node_id,
+            artifact=artifact,
+            facts=dict(artifact.facts),
+            lineage={
+                "plan": task.task.plan,
+                **{_ascii(item.name): item.digest for item in task.task.inputs},
+            },
+            validations=validations,
+        )
+        services.append(run, "handoff.sealed", {"handoff": handoff.body()})
         return handoff
-    admit(services, workflow, run)
-    node = next(item for item in workflow.compiled.graph.nodes if item.id == node_id)
-    partition = next(item for item in workflow.compiled.partitions if item.id == node_id)
-    require_order(workflow, run, partition)
-    source, _, name = str(node.args["artifact"]["$ref"]).partition(".")
-    side = next(item.id for item in workflow.compiled.partitions if source in item.nodes)
-    task = run.task(side)
-    if task is None or task.result is None:
-        raise CheckFailed("supervisor.no_output", f"{source}.{name} was not produced", where=run.key)
-    validations = _passed(services, workflow, run, side)
-    artifact = next(a for a in task.result.artifacts if a.node == source and a.name == name)
-    services.artifacts.path(artifact.digest)
-    handoff = Handoff(
-        schema_="fabric.handoff.v1",
-        run=run.run,
-        node=node_id,
-        artifact=artifact,
-        facts=dict(artifact.facts),
-        lineage={"plan": task.task.plan, **{_ascii(item.name): item.digest for item in task.task.inputs}},
-        validations=validations,
-    )
-    services.append(run, "handoff.sealed", {"handoff": handoff.body()}, f"handoff:{handoff.digest}")
-    return handoff
 
 
 def _ascii(name: str) -> str:
@@ -142,7 +148,8 @@ def _passed(services: Services, workflow: Workflow, run: RunRecord, side: str) -
             where=run.key,
             mend="materialize it together with its checks",
         )
-    verdict = trusted_verdict(services, run, record)
+    verdict, evidence = trusted_verdict(services, run, record)
+    _judged(run, side, evidence)
     if not verdict.passed:
         raise CheckFailed(
             "fabric.verdict_failed",
@@ -153,38 +160,65 @@ def _passed(services: Services, workflow: Workflow, run: RunRecord, side: str) -
     return (record.envelope,)
 
 
+def _judged(run: RunRecord, side: str, evidence: BlindEvidence) -> None:
+    """The artifacts that go on are those that the validator looked at."""
+    task = run.task(side)
+    for item in task.result.artifacts if task is not None and task.result is not None else ():
+        fact = evidence.artifacts.get(f"{item.node}.{item.name}")
+        if fact is None or fact.digest != item.digest:
+            raise CheckFailed(
+                "fabric.verdict_missing",
+                f"the verdict on {side} was given on other bytes of {item.node}.{item.name}",
+                where=run.key,
+                mend="materialize it together with its checks",
+            )
+
+
 def complete(services: Services, workflow: Workflow, run_id: str, node_id: str) -> RunRecord:
     """Complete the run: every side has a passed, signed verdict, and its artifacts stand as judged."""
-    run = services.reload(run_id)
-    if run.state == "completed":
-        _forget_journals(services, workflow, run)
+    with services.alone(run_id):
+        run = services.reload(run_id)
+        if run.state == "completed":
+            tidy(services, workflow, run)
+            return run
+        admit(services, workflow, run)
+        partition = next(item for item in workflow.compiled.partitions if item.id == node_id)
+        require_order(workflow, run, partition)
+        sides = [item for item in workflow.compiled.partitions if item.template is not None]
+        envelopes = [env for side in sides for env in _passed(services, workflow, run, side.id)]
+        if not envelopes:
+            raise CheckFailed("fabric.verdict_missing", "no independent verdict was given", where=run.key)
+        require_standing(services, workflow, run)
+        services.append(run, "run.completed", {"verdicts": envelopes, "unresolved": []}, "completed")
+        tidy(services, workflow, run)
         return run
-    admit(services, workflow, run)
-    partition = next(item for item in workflow.compiled.partitions if item.id == node_id)
-    require_order(workflow, run, partition)
-    sides = [item for item in workflow.compiled.partitions if item.template is not None]
-    envelopes = [env for side in sides for env in _passed(services, workflow, run, side.id)]
-    if not envelopes:
-        raise CheckFailed("fabric.verdict_missing", "no independent verdict was given", where=run.key)
-    for side in sides:
+
+
+def require_standing(services: Services, workflow: Workflow, run: RunRecord) -> None:
+    """What every side wrote still stands at its target, by reading the bytes; else ``Conflict``."""
+    for side in workflow.compiled.partitions:
+        if side.template is None:
+            continue
         task = run.task(side.id)
         provider = services.provider(side.application, run.run, run.key)
-        if task is None or provider.standing(task.transaction or "", task.changes) != "after":
+        if task is None or (
+            task.changes and provider.standing(task.transaction or "", task.changes) != "after"
+        ):
             raise Conflict(
                 "supervisor.target_changed",
-                f"what {side.id} wrote has been changed since it was judged",
+                f"what {side.id} wrote has been changed since",
                 where=str(provider.root),
-                mend="restore the files, then run it again",
+                mend="restore the files and run it again, or change the ticket's block",
             )
-    services.append(run, "run.completed", {"verdicts": envelopes, "unresolved": []}, "completed")
-    run = services.reload(run)
-    _forget_journals(services, workflow, run)
-    return run
 
 
-def _forget_journals(services: Services, workflow: Workflow, run: RunRecord) -> None:
-    """The undo journals live until the verdict; afterwards they would only fill the disk."""
-    for side in workflow.compiled.partitions:
-        task = run.task(side.id)
-        if task is not None and task.transaction:
-            services.provider(side.application, run.run, run.key).forget(task.transaction)
+def tidy(services: Services, workflow: Workflow, run: RunRecord) -> None:
+    """Undo journals live until the verdict and stages until the end; then they would only fill the disk."""
+    by_id = {item.id: item for item in workflow.compiled.partitions}
+    for task in run.tasks:
+        if task.transaction and task.task.partition in by_id:
+            application = by_id[task.task.partition].application
+            provider = services.provider(application, run.run, run.key)
+            with suppress(Conflict):  # somebody is writing there: the next look at this run forgets it
+                provider.forget(task.transaction)
+    discard(stage_folder(services, run.run))

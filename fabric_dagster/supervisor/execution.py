@@ -11,9 +11,8 @@ Rules kept here:
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fabric_dagster.contracts.specialist import (
     ArtifactRef,
@@ -25,7 +24,12 @@ from fabric_dagster.contracts.specialist import (
 from fabric_dagster.digests import digest_file, digest_of
 from fabric_dagster.errors import CheckFailed, Conflict, FabricError, NeedsPerson, OperationFailed, Refused
 from fabric_dagster.supervisor.binding import Binder, lay_inputs, store_plan
-from fabric_dagster.supervisor.failures import after_failure
+from fabric_dagster.supervisor.failures import after_failure, fail_run, verdict_blockers
+from fabric_dagster.supervisor.opening import reconcile_first, reconciling, refuse_ticket
+from fabric_dagster.supervisor.scope import may_write
+from fabric_dagster.supervisor.services import disk_told, ended
+from fabric_dagster.supervisor.stages import discard, fresh, stage_folder
+from fabric_dagster.validators.verdicts import open_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +57,7 @@ class Outcome:
 def run_partition(services: Services, workflow: Workflow, run_id: str, partition_id: str) -> Outcome:
     """Execute ``partition_id`` of ``run_id`` once, or return what was verified before."""
     partition = next(p for p in workflow.compiled.partitions if p.id == partition_id)
-    with services.hold(f"run-{run_id[7:23]}"):
+    with services.alone(run_id):
         run = services.reload(run_id)
         commission = admit(services, workflow, run)
         provider = services.provider(partition.application, run.run, run.key)
@@ -63,8 +67,10 @@ def run_partition(services: Services, workflow: Workflow, run_id: str, partition
             settled = settle(services, run, last, provider)
             if settled is not None:
                 return settled
-        run = services.reload(run)
-        return _execute(services, workflow, run, partition, provider, commission)
+        if (other := reconciling(services, run)) is not None:
+            raise reconcile_first(other)
+        with services.at_project(partition.application):
+            return _execute(services, workflow, run, partition, provider, commission)
 
 
 def admit(services: Services, workflow: Workflow, run: RunRecord) -> Commission:
@@ -79,20 +85,12 @@ def admit(services: Services, workflow: Workflow, run: RunRecord) -> Commission:
     if run.state == "reconciliation_required":
         raise reconcile_first(run)
     if run.state in {"failed", "superseded", "cancelled", "stopped"}:
-        raise Refused(
-            "run.ended", f"the run is {run.state}", where=run.key, mend=f"see `fabric show {run.run[7:19]}`"
-        )
-    return services.authorize(workflow)
-
-
-def reconcile_first(run: RunRecord) -> NeedsPerson:
-    """The exact blocker of unknown completion."""
-    return NeedsPerson(
-        "run.reconciliation_required",
-        "a commit was begun and its end is unknown; nothing is repeated before it was looked at",
-        where=run.key,
-        mend=f"run `fabric reconcile {run.run[7:19]} --as validator`",
-    )
+        raise ended(run)
+    try:
+        return services.authorize(workflow)
+    except Refused as fault:
+        refuse_ticket(services, run.key, run.body["ticket"], fault)
+        raise
 
 
 def require_order(workflow: Workflow, run: RunRecord, partition: CompiledPartition) -> None:
@@ -119,19 +117,32 @@ def require_order(workflow: Workflow, run: RunRecord, partition: CompiledPartiti
 def settle(services: Services, run: RunRecord, last: TaskRecord, provider: Provider) -> Outcome | None:
     """Step 2: what the spine knows of this partition. ``None`` means: issue it (again)."""
     if last.state == "succeeded":
-        return _verified(services, run, last, provider)
+        return _verified(services, last, provider)
     if last.state == "committing":
         require_reconciliation(services, run, last)
     if last.state == "issued":
-        shutil.rmtree(_stage(services, run, last.task), ignore_errors=True)
+        discard(stage_folder(services, run.run))
         why = "the process ended before the commit; nothing outside the stage can have happened"
         services.append(run, "task.abandoned", {"task": last.digest, "why": why}, f"abandon:{last.digest}")
     if last.state == "failed" and last.result is not None and last.result.failure is not None:
         raise OperationFailed(**last.result.failure)
+    if last.state == "compensated":
+        end_compensated(services, run, last)
     return None
 
 
-def require_reconciliation(services: Services, run: RunRecord, task: TaskRecord) -> None:
+def end_compensated(services: Services, run: RunRecord, task: TaskRecord) -> NoReturn:
+    """End a run whose failed side was taken back: what happened after an interrupted compensation."""
+    record = run.verdict(task.task.partition)
+    if record is None:
+        raise CheckFailed("supervisor.no_verdict", "a task was taken back without a verdict", where=run.key)
+    verdict = open_verdict(json.loads(services.artifacts.get(record.envelope)), services.trust)
+    blockers = verdict_blockers(verdict)
+    fail_run(services, run, blockers)
+    raise CheckFailed.of(blockers)
+
+
+def require_reconciliation(services: Services, run: RunRecord, task: TaskRecord) -> NoReturn:
     """Record unknown completion, durably, and stop."""
     body = {
         "task": task.digest,
@@ -142,7 +153,7 @@ def require_reconciliation(services: Services, run: RunRecord, task: TaskRecord)
     raise reconcile_first(run)
 
 
-def _verified(services: Services, run: RunRecord, last: TaskRecord, provider: Provider) -> Outcome:
+def _verified(services: Services, last: TaskRecord, provider: Provider) -> Outcome:
     """Verified before: look at the stored bytes and at the target once more, and repeat nothing."""
     result = last.result
     if result is None:
@@ -157,7 +168,8 @@ def _verified(services: Services, run: RunRecord, last: TaskRecord, provider: Pr
             where=str(provider.root),
             mend="restore the files, or change the ticket's block so that a new run starts",
         )
-    return Outcome(result, last.task, run.events[-1].digest, replayed=True)
+    event = last.reported or last.issued
+    return Outcome(result, last.task, event.digest, replayed=True)
 
 
 def _execute(
@@ -179,17 +191,18 @@ def _execute(
     if partition.application == "unity":
         issued["manifest"] = _store_manifest(services)
     services.append(run, "task.issued", issued, key)
-    stage = _stage(services, run, task)
-    shutil.rmtree(stage, ignore_errors=True)
+    stage = stage_folder(services, run.run) / f"{task.partition}-{task.attempt}"
+    # Whatever lies in the run's folder was left by an attempt that died: we hold the run.
+    discard(stage.parent)
     try:
-        staged, intended = stage_plan(services, provider, plan, task, stage)
-        _within_scope(partition, staged, commission)
-        before = _keep_before(services, provider, staged)
+        with disk_told():
+            staged, intended = stage_plan(services, provider, plan, task, stage)
+            _within_scope(partition, staged, commission)
+            before = _keep_before(services, provider, staged)
         admit(services, workflow, services.reload(run))
     except FabricError as fault:
+        discard(stage.parent)
         raise after_failure(services, workflow, run, task, fault) from fault
-    except OSError as fault:
-        raise after_failure(services, workflow, run, task, _disk(fault)) from fault
     transaction = task.digest[7:39]
     begun = {
         "task": task.digest,
@@ -199,22 +212,55 @@ def _execute(
         "intended": intended.body(),
     }
     services.append(run, "commit.begun", begun, f"commit:{task.digest}")
-    try:
-        provider.commit(stage, staged, transaction)
-    except FabricError as fault:
-        if isinstance(fault, NeedsPerson) or provider.standing(transaction, staged.changes) != "before":
-            require_reconciliation(services, run, services.reload(run).by_digest(task.digest))
-        raise after_failure(services, workflow, run, task, fault) from fault
-    seen = observations((*staged.observations, *provider.observe(plan, staged)))
-    broken = [item for item in seen if not item.holds]
-    if broken:
-        provider.undo(transaction)
-        raise after_failure(services, workflow, run, task, _broken(partition, broken[0]), seen)
+    seen = _commit(services, workflow, run, partition, provider, plan, task, stage, staged)
     result = intended.model_copy(update={"observations": seen})
     body = {"task": task.digest, "result": result.body()}
     event = services.append(run, "task.result", body, f"result:{task.digest}")
-    shutil.rmtree(stage, ignore_errors=True)
+    discard(stage.parent)
     return Outcome(result, task, event.digest, replayed=False)
+
+
+def _commit(  # noqa: PLR0917 - the surroundings of one commit, handed on as they are
+    services: Services,
+    workflow: Workflow,
+    run: RunRecord,
+    partition: CompiledPartition,
+    provider: Provider,
+    plan: PhysicalPlan,
+    task: SpecialistTask,
+    stage: Path,
+    staged: Staged,
+) -> tuple[ObservationRecord, ...]:
+    """Steps 6 and 7: apply, then look. What was seen, or the typed end of the attempt."""
+    record, transaction = run.by_digest(task.digest), task.digest[7:39]
+    try:
+        with disk_told():
+            provider.commit(stage, staged, transaction)
+    except FabricError as fault:
+        if isinstance(fault, NeedsPerson) or not _untouched(provider, transaction, staged):
+            require_reconciliation(services, run, record)
+        discard(stage.parent)
+        raise after_failure(services, workflow, run, task, fault) from fault
+    with disk_told():
+        seen = observations((*staged.observations, *provider.observe(plan, staged)))
+    broken = [item for item in seen if not item.holds]
+    if not broken:
+        return seen
+    try:
+        if staged.changes:
+            provider.undo(transaction)
+    except FabricError as fault:
+        try:
+            require_reconciliation(services, run, record)
+        except NeedsPerson as stop:
+            raise stop from fault
+    discard(stage.parent)
+    raise after_failure(services, workflow, run, task, _broken(partition, broken[0]), seen)
+
+
+def _untouched(provider: Provider, transaction: str, staged: Staged) -> bool:
+    """Whether a commit that failed left everything as it was, so far as reading can tell."""
+    return not staged.changes or provider.standing(transaction, staged.changes) == "before"
 
 
 def _broken(partition: CompiledPartition, item: ObservationRecord) -> OperationFailed:
@@ -266,15 +312,11 @@ def _task(
     )
 
 
-def _stage(services: Services, run: RunRecord, task: SpecialistTask) -> Path:
-    return services.stages / run.run[7:23] / f"{task.partition}-{task.attempt}"
-
-
 def stage_plan(
     services: Services, provider: Provider, plan: PhysicalPlan, task: SpecialistTask, stage: Path
 ) -> tuple[Staged, SpecialistResult]:
     """Step 4: execute on copies; the sources are proven unchanged afterwards."""
-    stage.mkdir(parents=True)
+    fresh(stage)
     lay_inputs(services, plan, stage)
     staged = provider.stage(plan, stage)
     for item in plan.inputs:
@@ -339,19 +381,10 @@ def _within_scope(partition: CompiledPartition, staged: Staged, commission: Comm
     if partition.application != "unity":
         return
     for change in staged.changes:
-        if not change.path.startswith(commission.scope.writes):
+        if not may_write(commission, change.path):
             raise Refused(
                 "authority.out_of_scope",
                 "the plan writes outside of the commissioned scope",
                 where=change.path,
                 mend="commission a scope that holds this path",
             )
-
-
-def _disk(fault: OSError) -> OperationFailed:
-    return OperationFailed(
-        "supervisor.disk",
-        f"the disk refused: {fault.strerror or fault}",
-        where=str(fault.filename or ""),
-        mend="free space or mend permissions, then run it again",
-    )

@@ -4,7 +4,8 @@ Rules kept here (design/DETAILS.md, "Run identity"):
 
 * run = digest(workspace, graph digest, partition key, ticket digest, ordinal).
 * The ordinal counts accepted changes of the block, so that A → B → A runs again and A → A does not.
-* A newer revision of a ticket supersedes older runs of it, unless one is reconciling.
+* A newer revision of a ticket supersedes older runs of it. Where the completion of one is unknown, it stays
+  as it is and the newer run waits until somebody looked.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fabric_dagster.digests import canonical, digest_of
-from fabric_dagster.errors import FabricError, InvalidDocument, Refused
+from fabric_dagster.errors import FabricError, InvalidDocument, NeedsPerson, Refused
 from fabric_dagster.spine.ports import NewEvent
 from fabric_dagster.supervisor.projection import fold, load_run, stream_of
+from fabric_dagster.supervisor.services import disk_told
+from fabric_dagster.supervisor.stages import discard, stage_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
     from fabric_dagster.supervisor.projection import RunRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
+
+
+#: States in which a run is ended by a newer revision of its ticket.
+SUPERSEDED = frozenset({"opened", "running", "failed"})
 
 
 def ticket_stream(key: str) -> str:
@@ -51,9 +58,13 @@ def open_run(services: Services, workflow: Workflow, ticket: Ticket, pictures: d
     except Refused as fault:
         refuse_ticket(services, ticket.key, ticket.digest, fault)
         raise
-    for name, file in ticket.files.items():
-        if services.artifacts.put_file(pictures[name]) != file.digest:
-            raise InvalidDocument("ticket.changed", "the picture changed while it was read", where=file.path)
+    with disk_told():
+        for name, file in ticket.files.items():
+            if services.artifacts.put_file(pictures[name]) != file.digest:
+                raise InvalidDocument(
+                    "ticket.changed", "the picture changed while it was read", where=file.path
+                )
+        document = services.artifacts.put_bytes(canonical(ticket.body()))
     ordinal = _accept(services, ticket, compiled.reference)
     run = digest_of(
         "fabric.supervisor-run.v1",
@@ -66,18 +77,17 @@ def open_run(services: Services, workflow: Workflow, ticket: Ticket, pictures: d
         "pack": workflow.pack.digest,
         "partition_key": ticket.key,
         "ticket": ticket.digest,
-        "ticket_document": services.artifacts.put_bytes(canonical(ticket.body())),
+        "ticket_document": document,
         "ordinal": ordinal,
         "commission": commission.digest,
         "goal": compiled.graph.goal,
     }
-    opened = NewEvent(stream_of(run), "run.opened", body, f"{run}:opened")
-    known = services.store.by_key(f"{run}:opened") is not None
-    if not known:
-        services.store.append([opened], signer=services.runtime)
-        link = NewEvent(ticket_stream(ticket.key), "run.linked", {"run": run, "graph": compiled.digest})
-        services.store.append([link], signer=services.runtime)
-        _supersede(services, ticket.key, compiled.reference, run)
+    if services.store.by_key(f"{run}:opened") is None:
+        opened = NewEvent(stream_of(run), "run.opened", body, f"{run}:opened")
+        link = {"run": run, "graph": compiled.digest}
+        linked = NewEvent(ticket_stream(ticket.key), "run.linked", link, f"{run}:linked")
+        services.store.append([opened, linked], signer=services.runtime)
+    _supersede(services, ticket.key, compiled.reference, run)
     return Opened(
         load_run(services.store, run), f"{ticket.key}:{ticket.digest}:{ordinal}:{commission.digest}"
     )
@@ -116,8 +126,35 @@ def _accept(services: Services, ticket: Ticket, reference: str) -> int:
 
 
 def _supersede(services: Services, key: str, reference: str, newest: str) -> None:
-    for run in runs_of(services, key):
-        if run.run == newest or run.reference != reference:
+    """End what older revisions of the ticket left open; what is in the middle of a commit is not touched."""
+    for older in runs_of(services, key):
+        if older.run == newest or older.reference != reference or older.state not in SUPERSEDED:
             continue
-        if run.state in {"opened", "running", "failed"}:
-            services.append(run, "run.superseded", {"by": newest, "unresolved": [f"superseded by {newest}"]})
+        with services.alone(older.run):
+            run = services.reload(older)
+            unknown = any(task.state == "committing" for task in run.tasks)
+            if run.state in SUPERSEDED and not unknown:
+                body = {"by": newest, "unresolved": [f"superseded by {newest}"]}
+                services.append(run, "run.superseded", body)
+                discard(stage_folder(services, run.run))
+
+
+def reconciling(services: Services, run: RunRecord) -> RunRecord | None:
+    """Another run of the same ticket whose completion is unknown, if there is one."""
+    for other in runs_of(services, run.key):
+        unknown = other.state == "reconciliation_required" or any(
+            task.state == "committing" for task in other.tasks
+        )
+        if other.run != run.run and unknown:
+            return other
+    return None
+
+
+def reconcile_first(run: RunRecord) -> NeedsPerson:
+    """The exact blocker of unknown completion."""
+    return NeedsPerson(
+        "run.reconciliation_required",
+        "a commit was begun and its end is unknown; nothing is repeated before it was looked at",
+        where=run.key,
+        mend=f"run `fabric reconcile {run.run[7:19]} --as validator`",
+    )

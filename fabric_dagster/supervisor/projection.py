@@ -8,7 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from fabric_dagster.contracts.handoff import Handoff
@@ -47,6 +47,8 @@ class TaskRecord:
     #: the result as it will be reported once the commit is known to have happened.
     intended: SpecialistResult | None = None
     result: SpecialistResult | None = None
+    #: the event that reported the result, or the observation that stands in for it.
+    reported: Event | None = None
     compensating: bool = False
 
 
@@ -57,6 +59,8 @@ class VerdictRecord:
     side: str
     passed: bool
     envelope: str
+    #: digest of the stored evidence that it speaks of.
+    evidence: str
     task: str
     failed: tuple[str, ...]
 
@@ -76,7 +80,7 @@ class RunRecord:
     verdicts: list[VerdictRecord] = field(default_factory=list)
     unresolved: list[str] = field(default_factory=list)
     dagster_runs: list[str] = field(default_factory=list)
-    #: partition → number of recovery attempts that were granted to it.
+    #: recovery edge (``code@node``) → how often it was followed.
     recoveries: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -88,6 +92,24 @@ class RunRecord:
     def reference(self) -> str:
         """``Name@MAJOR``."""
         return str(self.body["reference"])
+
+    @property
+    def version(self) -> int:
+        """The version of the run's stream that this record is the projection of."""
+        return self.events[-1].version
+
+    def twin(self) -> RunRecord:
+        """A copy that can be moved on without moving this one."""
+        return replace(
+            self,
+            events=list(self.events),
+            tasks=[replace(item, before=dict(item.before)) for item in self.tasks],
+            handoffs=dict(self.handoffs),
+            verdicts=list(self.verdicts),
+            unresolved=list(self.unresolved),
+            dagster_runs=list(self.dagster_runs),
+            recoveries=dict(self.recoveries),
+        )
 
     def task(self, partition: str) -> TaskRecord | None:
         """The newest task of ``partition``."""
@@ -160,16 +182,20 @@ def fold(events: Iterable[Event]) -> RunRecord | None:
     for event in events:
         if record is None:
             state = cast("RunState", transition(RUN, "", event.type, f"event {event.position}"))
-            record = RunRecord(event.body["run"], dict(event.body), state, event)
-        elif event.type == "dagster.linked":
-            record.dagster_runs.append(event.body["dagster_run"])
+            record = RunRecord(event.body["run"], dict(event.body), state, event, [event])
         else:
-            record.state = cast(
-                "RunState", transition(RUN, record.state, event.type, f"event {event.position}")
-            )
-            _apply(record, event)
-        record.events.append(event)
+            advance(record, event)
     return record
+
+
+def advance(record: RunRecord, event: Event) -> None:
+    """Move ``record`` on by the next event of its stream; ``CheckFailed`` where no table lists it."""
+    if event.type == "dagster.linked":
+        record.dagster_runs.append(event.body["dagster_run"])
+    else:
+        record.state = cast("RunState", transition(RUN, record.state, event.type, f"event {event.position}"))
+        _apply(record, event)
+    record.events.append(event)
 
 
 def _apply(record: RunRecord, event: Event) -> None:
@@ -186,11 +212,20 @@ def _apply(record: RunRecord, event: Event) -> None:
         record.handoffs[handoff.node] = handoff
     elif kind == "verdict.recorded":
         record.verdicts.append(
-            VerdictRecord(body["side"], body["passed"], body["envelope"], body["task"], tuple(body["failed"]))
+            VerdictRecord(
+                side=body["side"],
+                passed=body["passed"],
+                envelope=body["envelope"],
+                evidence=body["evidence"],
+                task=body["task"],
+                failed=tuple(body["failed"]),
+            )
         )
     elif kind in {"recovery.followed", "run.reopened"}:
         if kind == "recovery.followed":
-            record.recoveries[body["at"]] = record.recoveries.get(body["at"], 0) + 1
+            edge = edge_name(body["on"], body["at"])
+            record.recoveries[edge] = record.recoveries.get(edge, 0) + 1
+        record.unresolved = []
         _reset(record, body["reset"], event)
     elif kind in {"run.failed", "run.completed", "run.superseded"}:
         record.unresolved = list(body.get("unresolved", ()))
@@ -207,7 +242,7 @@ def _apply_to_task(record: RunRecord, event: Event) -> None:
         task.before = dict(body["before"])
         task.intended = SpecialistResult.model_validate(body["intended"])
     elif kind == "task.result":
-        task.result = SpecialistResult.model_validate(body["result"])
+        task.result, task.reported = SpecialistResult.model_validate(body["result"]), event
         kind = "task.succeeded" if task.result.status == "succeeded" else "task.failed"
     elif kind == "compensation.begun":
         task.compensating = True
@@ -217,14 +252,21 @@ def _apply_to_task(record: RunRecord, event: Event) -> None:
         record.unresolved = []
         kind = f"reconciliation.{body['decision']}"
         if body["decision"] == "adopted":
-            task.result = task.intended
+            task.result, task.reported, task.compensating = task.intended, event, False
         elif body["decision"] == "compensated":
             kind = "compensation.done"
     task.state = _step(task.state, kind, event)
 
 
+def edge_name(on: str, at: str) -> str:
+    """How a run counts what it followed."""
+    return f"{on}@{at}"
+
+
 def _reset(record: RunRecord, partitions: list[str], event: Event) -> None:
     for partition in partitions:
+        # A handoff is a partition named by its node: what was sealed from the old attempt is void.
+        record.handoffs.pop(partition, None)
         task = record.task(partition)
         if task is not None and (task.state, "task.reset") in TASK:
             task.state = _step(task.state, "task.reset", event)

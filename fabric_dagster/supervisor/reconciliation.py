@@ -6,16 +6,19 @@ Rules kept here:
   that restores, it never goes on.
 * The observation is signed by the observer's own key, which is not the runtime's.
 * ``after`` adopts the task's intended result, ``before`` dismisses the attempt; anything else stays
-  unresolved until a person says what holds (``observed``).
+  unresolved until a person says what holds (``observed``). Bytes that speak for themselves outweigh that.
+* A person's account ends the interrupted journal, which could be followed no more; it touches no file.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from fabric_dagster.errors import NeedsPerson, Refused, UsageFault
-from fabric_dagster.spine.ports import NewEvent
-from fabric_dagster.supervisor.projection import stream_of
+from fabric_dagster.errors import CheckFailed, NeedsPerson, Refused, UsageFault
+from fabric_dagster.governance.roles import require
+from fabric_dagster.supervisor.execution import end_compensated, require_reconciliation
+from fabric_dagster.supervisor.services import Step
 
 if TYPE_CHECKING:
     from fabric_dagster.spine.ports import Signer
@@ -41,16 +44,18 @@ def reconcile(
     ``observed`` is a person's account (``{"standing": "before"|"after", "note": TEXT}``) for a target whose
     bytes are neither; without it the journal and the bytes are looked at.
     """
-    if observer.identity == services.runtime.identity:
+    if services.runtime.identity in {observer.identity, services.trust.identity_of(observer.keyid)}:
         raise Refused(
             "authority.not_independent",
             "the runtime cannot reconcile its own work",
             mend="use `--as validator`",
         )
-    with services.hold(f"run-{run_id[7:23]}"):
+    require(services.trust, observer, "run.reconcile")
+    with services.alone(run_id):
         run = services.reload(run_id)
-        task = _unknown(run)
-        standing, account = _look(services, run, task, observed)
+        task = _unknown(services, run)
+        with services.at_project(task.task.specialist.partition("/")[0]):
+            standing, account = _look(services, run, task, observed)
         if (standing, task.compensating) not in DECISIONS:
             raise NeedsPerson(
                 "run.reconciliation_required",
@@ -58,47 +63,62 @@ def reconcile(
                 where=run.key,
                 mend='look at it, then give --observed FILE: {"standing": "before" or "after", "note": …}',
             )
+        decision = DECISIONS[standing, task.compensating]
         body = {
             "task": task.digest,
             "transaction": task.transaction,
             "standing": standing,
-            "decision": DECISIONS[standing, task.compensating],
+            "decision": decision,
             "observer": observer.identity,
             "account": account,
         }
-        event = NewEvent(
-            stream_of(run.run), "reconciliation.observed", body, f"{run.run}:seen:{len(run.events)}"
-        )
-        services.store.append([event], signer=observer)
-        return services.reload(run)
+        services.append_all(run, Step("reconciliation.observed", body), signer=observer)
+        if decision == "compensated":
+            with suppress(CheckFailed):  # the run ended at its failed verdict, as it would have
+                end_compensated(services, run, task)
+        return run
 
 
-def _unknown(run: RunRecord) -> TaskRecord:
-    task = next((item for item in run.tasks if item.state == "reconciliation_required"), None)
-    if run.state != "reconciliation_required" or task is None:
+def _unknown(services: Services, run: RunRecord) -> TaskRecord:
+    """The task whose completion is unknown. We hold the run, so nobody is in the middle of a commit."""
+    task = next((item for item in run.tasks if item.state in {"reconciliation_required", "committing"}), None)
+    if task is None:
         raise UsageFault(
             "run.nothing_to_reconcile",
             f"the run is {run.state}; nothing waits for reconciliation",
             where=run.key,
         )
+    if task.state == "committing":
+        with suppress(NeedsPerson):
+            require_reconciliation(services, run, task)
     return task
 
 
 def _look(
     services: Services, run: RunRecord, task: TaskRecord, observed: dict[str, Any] | None
 ) -> tuple[str, dict[str, Any]]:
+    """What stands there, after its journal brought it to one side or the other where it could."""
     provider = services.provider(task.task.specialist.partition("/")[0], run.run, run.key)
-    found = provider.standing(task.transaction or "", task.changes)
-    if found == "partial":
-        found = provider.recover(task.transaction or "")
+    transaction = task.transaction or ""
+    found = provider.standing(transaction, task.changes)
+    if found != "foreign":
+        # Also where all is as before or after: a journal that was interrupted there blocks the next commit.
+        provider.recover(transaction)
+        found = provider.standing(transaction, task.changes)
     account: dict[str, Any] = {"found": found, "files": [change.as_dict() for change in task.changes]}
-    if observed is not None and found not in {"before", "after"}:
-        if observed.keys() != {"standing", "note"} or observed["standing"] not in {"before", "after"}:
-            raise UsageFault(
-                "reconcile.observed",
-                "the account must hold exactly `standing` (before or after) and `note`",
-                mend='for example {"standing": "before", "note": "restored from version control"}',
-            )
-        account["note"] = str(observed["note"])
-        return str(observed["standing"]), account
-    return found, account
+    if observed is None or found in {"before", "after"}:
+        return found, account
+    if (
+        not isinstance(observed, dict)
+        or observed.keys() != {"standing", "note"}
+        or observed["standing"] not in {"before", "after"}
+        or not isinstance(observed["note"], str)
+    ):
+        raise UsageFault(
+            "reconcile.observed",
+            "the account must hold exactly `standing` (before or after) and `note`",
+            mend='for example {"standing": "before", "note": "restored from version control"}',
+        )
+    account["note"] = observed["note"]
+    provider.abandon(transaction)
+    return str(observed["standing"]), account

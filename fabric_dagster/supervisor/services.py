@@ -1,18 +1,26 @@
 """Everything that the supervisor works with, handed in: ports, the workflow, and the runtime's key.
 
-The supervisor is handed no validator key: verdicts come signed from the validator's own program.
+Rules kept here:
+
+* The supervisor is handed no validator key: verdicts come signed from the validator's own program.
+* An event reaches a run's stream only where the tables allow it *now*: it is foreseen on a copy of the
+  record and appended at exactly the version that the record projects. Whoever was faster is read first.
+* What a step appends together is appended all or not at all.
 """
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fabric_dagster.spine.ports import NewEvent
-from fabric_dagster.supervisor.projection import load_run, stream_of
+from fabric_dagster.errors import Conflict, OperationFailed, Refused
+from fabric_dagster.spine.ports import Event, NewEvent
+from fabric_dagster.supervisor.machine import ENDED
+from fabric_dagster.supervisor.projection import advance, load_run, stream_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -20,10 +28,23 @@ if TYPE_CHECKING:
     from fabric_dagster.contracts.commission import Commission
     from fabric_dagster.contracts.evidence import BlindEvidence
     from fabric_dagster.governance.trust import TrustRoot
-    from fabric_dagster.spine.ports import Event, EventStore, Signer
+    from fabric_dagster.spine.ports import EventStore, Signer
     from fabric_dagster.supervisor.ports import Provider
     from fabric_dagster.supervisor.projection import RunRecord
     from fabric_dagster.supervisor.workflows import Workflow
+
+
+#: How often an append is tried again because somebody else appended first.
+RACES = 20
+
+
+@dataclass(frozen=True)
+class Step:
+    """One event to append to a run; ``key`` makes it idempotent within the run."""
+
+    kind: str
+    body: Mapping[str, Any]
+    key: str | None = None
 
 
 class Judge(Protocol):
@@ -58,12 +79,105 @@ class Services:
     tell: Callable[[str, Mapping[str, Any]], None] = lambda _kind, _body: None
 
     def append(self, run: RunRecord, kind: str, body: Mapping[str, Any], key: str | None = None) -> Event:
-        """Append one event to a run's stream, signed by the runtime. ``key`` makes it idempotent."""
-        event = NewEvent(stream_of(run.run), kind, body, f"{run.run}:{key}" if key else None)
-        appended = self.store.append([event], signer=self.runtime)[0]
-        self.tell(kind, body)
-        return appended
+        """Append one event to a run's stream, signed by the runtime; ``run`` moves on with it."""
+        return self.append_all(run, Step(kind, body, key))[0]
+
+    def append_all(self, run: RunRecord, *steps: Step, signer: Signer | None = None) -> list[Event]:
+        """Append ``steps`` to a run's stream, all or none; ``run`` moves on with them.
+
+        ``Refused`` (``run.ended``) where the run has ended meanwhile, ``CheckFailed`` where no table lists
+        the step.
+        """
+        stream, who = stream_of(run.run), signer or self.runtime
+        new = [
+            NewEvent(stream, item.kind, item.body, f"{run.run}:{item.key}" if item.key else None)
+            for item in steps
+        ]
+        for _ in range(RACES):
+            _foresee(run, new)
+            try:
+                stored = self.store.append(new, signer=who, expected={stream: run.version})
+            except Conflict as fault:
+                if fault.code != "spine.conflict":
+                    raise
+                for event in self.store.read(stream, after=run.events[-1].position):
+                    advance(run, event)
+                continue
+            for event in stored:
+                if event.position > run.events[-1].position:
+                    advance(run, event)
+                    self.tell(event.type, event.body)
+            return stored
+        raise Conflict("run.contended", "other processes keep changing the run", where=run.key)
+
+    @contextlib.contextmanager
+    def alone(self, run: str) -> Iterator[None]:
+        """Be the only process that works on ``run``; what the disk refuses is said as a typed failure.
+
+        The lock's name is one of 256, so that locks do not pile up with runs.
+        """
+        with disk_told(), self.hold(f"run-{run[7:9]}"):
+            yield
+
+    @contextlib.contextmanager
+    def at_project(self, application: str) -> Iterator[None]:
+        """Be the only one at the project, for an application that works on its tree."""
+        if application != "unity":
+            yield
+            return
+        with self.hold("project"):
+            yield
 
     def reload(self, run: RunRecord | str) -> RunRecord:
         """The run as the spine has it now."""
         return load_run(self.store, run if isinstance(run, str) else run.run)
+
+
+def _foresee(run: RunRecord, new: list[NewEvent]) -> None:
+    """Refuse what the tables do not allow now. An event whose key was used is there already."""
+    used = {event.idempotency_key for event in run.events} - {None}
+    ahead = run.twin()
+    for item in new:
+        if item.idempotency_key in used:
+            continue
+        if run.state in ENDED and item.type in MOVES_ON:
+            raise ended(run)
+        advance(ahead, Event(0, item.stream, 0, item.type, item.body, "", "", "", "", "", "", ""))
+
+
+#: What a step does to a run that is going on; once it has ended, that is no broken history but a refusal.
+MOVES_ON = frozenset(
+    {
+        "decision.made",
+        "task.issued",
+        "task.abandoned",
+        "task.result",
+        "commit.begun",
+        "handoff.sealed",
+        "verdict.recorded",
+        "recovery.followed",
+        "run.completed",
+        "run.failed",
+    }
+)
+
+
+def ended(run: RunRecord) -> Refused:
+    """That nothing more happens in this run."""
+    return Refused(
+        "run.ended", f"the run is {run.state}", where=run.key, mend=f"see `fabric show {run.run[7:19]}`"
+    )
+
+
+@contextlib.contextmanager
+def disk_told() -> Iterator[None]:
+    """Say what the disk refused as a typed failure."""
+    try:
+        yield
+    except OSError as fault:
+        raise OperationFailed(
+            "supervisor.disk",
+            f"the disk refused: {fault.strerror or fault}",
+            where=str(fault.filename or ""),
+            mend="free space or mend permissions, then run it again",
+        ) from fault

@@ -95,8 +95,9 @@ class Hall:
         if application == "photoshop":
             from resources.photoshop.provider import HeadlessPhotoshop
 
+            # Journals of a run's own: one that waits for reconciliation blocks no other run's delivery.
             return HeadlessPhotoshop(
-                self.home.deliveries / key / run[7:19], self.home.transactions / "photoshop"
+                self.home.deliveries / key / run[7:19], self.home.transactions / "photoshop" / run[7:23]
             )
         from resources.unity.provider import HeadlessUnity
 
