@@ -140,7 +140,7 @@ def again(world: World, art: bytes) -> None:
 
 def redrawn(world: World, change: Callable[[np.ndarray], np.ndarray]) -> bytes:
     """The ticket's art, changed."""
-    return encode_png(np.ascontiguousarray(change(png.decode(world.art.read_bytes(), "art"))))
+    return encode_png(np.ascontiguousarray(change(png.decode(world.art.read_bytes(), "art").copy())))
 
 
 def replace(path: Path, old: bytes, new: bytes) -> None:
@@ -175,6 +175,49 @@ def mirrored_alike(world: World) -> None:
 def shifted_3_px_alike(world: World) -> None:
     """Drawn three canvas pixels to the right in document and export."""
     again(world, redrawn(world, lambda art: np.roll(art, 4, axis=1)))
+    swap_contents(world, world.art.read_bytes())
+
+
+@photoshop_fault("art_in_place")
+def shifted_a_third_of_a_pixel_alike(world: World) -> None:
+    """Drawn one pixel of the art, a third of the icon's, to the right."""
+    again(world, redrawn(world, lambda art: np.roll(art, 1, axis=1)))
+    swap_contents(world, world.art.read_bytes())
+
+
+@photoshop_fault("art_in_place")
+def turned_half_a_degree_alike(world: World) -> None:
+    """Drawn slightly turned in document and export."""
+
+    def turned(art: np.ndarray) -> np.ndarray:
+        side = art.shape[0]
+        return cv2.warpAffine(art, cv2.getRotationMatrix2D((side / 2, side / 2), 0.5, 1), (side, side))
+
+    again(world, redrawn(world, turned))
+    swap_contents(world, world.art.read_bytes())
+
+
+@photoshop_fault("art_in_place")
+def small_part_wrong_alike(world: World) -> None:
+    """Six pixels of the icon, square, show another part of the art."""
+
+    def patched(art: np.ndarray) -> np.ndarray:
+        art[250:266, 250:266] = art[200:216, 300:316]
+        return art
+
+    again(world, redrawn(world, patched))
+    swap_contents(world, world.art.read_bytes())
+
+
+@photoshop_fault("colour_space")
+def faded_alike(world: World) -> None:
+    """The art at 95 % opacity in document and export."""
+
+    def faded(art: np.ndarray) -> np.ndarray:
+        art[..., 3] = np.round(art[..., 3] * 0.95)
+        return art
+
+    again(world, redrawn(world, faded))
     swap_contents(world, world.art.read_bytes())
 
 
@@ -307,9 +350,9 @@ def sixteen_bits(world: World) -> None:
     put(world, pixels(world).astype(np.uint16) * 257)
 
 
-@photoshop_fault("png_valid")
+@photoshop_fault("art_in_place", "document_diff", "png_valid")
 def palette(world: World) -> None:
-    """The same picture in 256 colours of a palette."""
+    """The same picture in a palette of too few colours."""
     stream = io.BytesIO()
     image = Image.fromarray(pixels(world)).quantize(256, method=Image.Quantize.FASTOCTREE)
     image.save(stream, "PNG")

@@ -138,8 +138,8 @@ def test_bad_parameters_have_failed(
 
 def test_parameters_of_a_pack_are_text_where_they_are_decimals(world: World, tmp_path: Path) -> None:
     """Packs hold no floats: ``"0.5"`` is a limit like any other."""
-    assert only(world, "art_in_place@1", tmp_path, tile_ssim="0.5").passed
-    assert not only(world, "art_in_place@1", tmp_path, tile_ssim="0.9999").passed
+    assert only(world, "art_in_place@1", tmp_path, delta_e="50").passed
+    assert not only(world, "art_in_place@1", tmp_path, delta_e="0.01").passed
 
 
 def test_a_file_with_other_bytes_than_stated_is_a_failed_check(world: World, tmp_path: Path) -> None:

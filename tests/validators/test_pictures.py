@@ -106,7 +106,7 @@ def test_the_worst_tile_is_found() -> None:
     other = pattern()
     other[64:96, 32:64] = 0.5
 
-    assert measure(pattern(), other, 10).tile == (32, 64)
+    assert measure(pattern(), other, Likeness()).tile == (32, 64)
 
 
 def test_sizes_that_differ_are_a_finding_and_a_picture() -> None:

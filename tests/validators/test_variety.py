@@ -68,6 +68,11 @@ def interlaced(art: np.ndarray) -> bytes:
     return joined([(b"IHDR", header), (b"IDAT", zlib.compress(raw)), (b"IEND", b"")])
 
 
+def opaque(plane: np.ndarray) -> bytes:
+    """A grey picture of one plane."""
+    return encode_png(np.repeat(plane.astype(np.uint8)[..., None], 3, axis=-1))
+
+
 ART: dict[str, Callable[[np.ndarray], bytes]] = {
     "wider": lambda art: encode_png(np.ascontiguousarray(art[100:400])),
     "taller": lambda art: encode_png(np.ascontiguousarray(art[:, 150:410])),
@@ -79,6 +84,9 @@ ART: dict[str, Callable[[np.ndarray], bytes]] = {
     "grey": lambda art: saved(art, "LA"),
     "palette": lambda art: saved(flat(art), "P"),
     "interlaced": interlaced,
+    "lines one pixel wide": lambda _art: opaque(np.indices((512, 512))[1] % 2 * 255),
+    "checks two pixels wide": lambda _art: opaque(np.indices((512, 512)).sum(axis=0) // 2 % 2 * 255),
+    "noise": lambda _art: opaque(np.random.default_rng(1).integers(0, 256, (256, 256))),
 }
 
 

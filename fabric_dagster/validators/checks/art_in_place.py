@@ -24,14 +24,8 @@ def judge(view: EvidenceView, params: ArtInPlace) -> Outcome:
     """Compare export and expectation."""
     outcome = Outcome()
     actual = exported(view, params)
-    must_be_alike(
-        outcome,
-        expected_export(view, params).picture,
-        pixels_of(view, actual),
-        params,
-        actual.name,
-        show=True,
-    )
+    expected, found = expected_export(view, params), pixels_of(view, actual)
+    must_be_alike(outcome, expected.picture, found, params, actual.name, ignored=expected.border, show=True)
     return outcome
 
 

@@ -48,13 +48,9 @@ def judge(view: EvidenceView, params: GoalMet) -> Outcome:
             is_sprite, "one of the picture's sprites", f"fileID {file_id}", f"{asset}, {params.icon}"
         )
         data = tree.read(shown)
-        must_be_alike(
-            outcome,
-            expected_export(view, params).picture,
-            pictures.as_float(png.decode(data, shown)),
-            params,
-            shown,
-        )
+        expected = expected_export(view, params)
+        found = pictures.as_float(png.decode(data, shown))
+        must_be_alike(outcome, expected.picture, found, params, shown, ignored=expected.border)
     for name, source in params.texts.items():
         wanted = view.evidence.ticket.inputs.get(source)
         outcome.equal(wanted, _value(offer, params.document, name, asset), f"{asset}, {name}")

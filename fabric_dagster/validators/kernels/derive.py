@@ -7,6 +7,9 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import cv2
+import numpy as np
+
 from fabric_dagster.validators.base import Params
 from fabric_dagster.validators.kernels import expectation as drawing
 from fabric_dagster.validators.kernels import pictures, png
@@ -16,6 +19,8 @@ from fabric_dagster.validators.kernels.project import Tree, read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from fabric_dagster.capabilities.photoshop_shared import ExportPreset
     from fabric_dagster.contracts.ticket import TicketFile
@@ -59,10 +64,21 @@ class Expected:
     #: the art's corners on the canvas
     quad: Quad
 
+    @property
+    def border(self) -> NDArray[np.bool_]:
+        """The pixels on the outline of the art's placement: there every renderer softens its own way."""
+        corners = np.asarray([self.frame.point(x, y) for x, y in self.quad]) - 0.5
+        mask = np.zeros((self.frame.size[1], self.frame.size[0]), np.uint8)
+        points = np.round(corners * (1 << FRACTION)).astype(np.int32)
+        cv2.polylines(mask, [points], isClosed=True, color=1, thickness=BORDER, shift=FRACTION)
+        return mask.astype(bool)
+
 
 #: what follows from bytes alone, by their digests: the next ticket has the same template
 _KEPT: OrderedDict[tuple[str, ...], Any] = OrderedDict()
 MOST_KEPT = 12
+#: width in pixels of the outline that is not compared, and bits of a corner's fraction
+BORDER, FRACTION = 3, 4
 
 
 def _kept(key: tuple[str, ...], make: Callable[[], Value]) -> Value:

@@ -250,9 +250,12 @@ def through_quad(art: Picture, quad: Quad, width: int, height: int) -> Patch:
     size = ((right - left) * SUPERSAMPLES, (bottom - top) * SUPERSAMPLES)
     if max(size) > LARGEST_SIDE:
         raise Unjudgeable(f"a placement of at most {LARGEST_SIDE // SUPERSAMPLES} pixels", str(size), "quad")
-    drawn = cv2.warpPerspective(source, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+    drawn = cv2.warpPerspective(source, matrix, size, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_CONSTANT)
     picture = cv2.resize(drawn, (right - left, bottom - top), interpolation=cv2.INTER_AREA)
-    return Patch(np.asarray(picture, np.float32), left, top)
+    # A cubic overshoots at edges: no colour beyond its alpha, no alpha beyond one.
+    alpha = np.clip(picture[..., 3:], 0, 1)
+    colours = np.clip(picture[..., :3], 0, alpha)
+    return Patch(np.concatenate([colours, alpha], axis=-1, dtype=np.float32), left, top)
 
 
 def cropped(patch: Patch, width: int, height: int) -> Patch:
