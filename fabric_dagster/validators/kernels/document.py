@@ -299,15 +299,6 @@ def contents_uuid(layer: Any) -> str:  # noqa: ANN401 - a psd_tools layer
     return str(getattr(found, "value", found) or "").rstrip("\0")
 
 
-def warm_up() -> None:
-    """Import the readers."""
-    import psd_tools
-    import psdparse
-    from PIL import ImageCms
-
-    _ = (psd_tools, psdparse, ImageCms)
-
-
 def _layer_facts(layer: Any) -> dict[str, str]:  # noqa: ANN401 - a psd_tools layer
     record = layer._record  # noqa: SLF001 - facts that have no public name
     facts = {
