@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fabric_dagster.errors import CheckFailed, InvalidDocument
@@ -30,12 +31,15 @@ CHUNK = 1 << 20
 
 
 def canonical(value: Any) -> bytes:  # noqa: ANN401 - any JSON value comes in, bad ones are refused
-    """RFC 8785 bytes of ``value`` after nulls are dropped and forbidden values refused."""
-    import rfc8785
+    """RFC 8785 bytes of ``value`` after nulls are dropped and forbidden values refused.
 
+    What is left after that (no floats, small integers, ASCII keys) the standard library writes as RFC 8785
+    does, at a tenth of the time of an encoder in Python; the tests hold it against such a one.
+    """
+    text = json.dumps(_clean(value, "$"), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     try:
-        return rfc8785.dumps(_clean(value, "$"))
-    except rfc8785.CanonicalizationError as fault:
+        return text.encode()
+    except UnicodeEncodeError as fault:
         raise _refuse("text with a lone surrogate", "$", "write whole characters") from fault
 
 
