@@ -39,9 +39,13 @@ def describe(icc: bytes) -> tuple[str, str]:
 
     try:
         opened = ImageCms.ImageCmsProfile(io.BytesIO(icc))
-        return ImageCms.getProfileDescription(opened).strip(), ""
     except (OSError, ImageCms.PyCMSError, ValueError):
         return "", "the embedded ICC profile can't be read"
+    try:
+        return ImageCms.getProfileDescription(opened).strip(), ""
+    except (ImageCms.PyCMSError, ValueError):
+        # Its colours are sound; only its name holds what is no character.
+        return "unnamed", ""
 
 
 def is_srgb(icc: bytes | None) -> bool:

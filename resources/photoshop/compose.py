@@ -115,7 +115,8 @@ def _slow(container: Container, data: bytes) -> NDArray[np.uint8]:
             raise _unsupported("no engine here can draw its layers") from fault
     if drawn is None:
         raise _unsupported("no engine can draw it")
-    return np.asarray(drawn.convert("RGBA"))
+    # From Lab, Pillow's own way to RGBA leaves alpha at nothing.
+    return np.asarray((drawn.convert("RGB") if drawn.mode == "LAB" else drawn).convert("RGBA"))
 
 
 def has_preview(container: Container) -> bool:

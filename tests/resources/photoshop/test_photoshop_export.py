@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zlib
 
 import numpy as np
@@ -123,6 +124,23 @@ def test_a_broken_profile_is_refused_unless_the_preset_says(template):
     assert caught.value.code == "photoshop.profile_broken"
     pixels, _, _ = exported(document, ExportPreset(broken_profile="srgb"))
     assert np.array_equal(exported(template)[0], pixels)
+
+
+def test_a_profile_whose_name_holds_no_characters_is_still_used(template):
+    """Only the name is lost: the colours are those of the same profile with a name."""
+    nameless = wide_gamut().replace(b"Test wide RGB", b"Test\x90wide RGB")
+    assert np.array_equal(
+        exported(with_icc(template, wide_gamut()))[0], exported(with_icc(template, nameless))[0]
+    )
+
+
+def test_a_flat_lab_picture_is_opaque():
+    """White, black, red and green in Lab come out as themselves, with nothing transparent."""
+    header = struct.pack(">4sH6xHIIHH", b"8BPS", 1, 3, 1, 4, 8, 9)
+    lightness, a, b = bytes([255, 0, 138, 224]), bytes([128, 128, 209, 49]), bytes([128, 128, 198, 209])
+    pixels, _, _ = exported(header + bytes(12) + bytes(2) + lightness + a + b)
+    expected = [[255, 255, 255, 255], [0, 0, 0, 255], [251, 5, 4, 255], [13, 254, 14, 255]]
+    assert np.abs(np.array([expected]) - pixels.astype(int)).max() <= 2
 
 
 def test_an_untagged_document_is_srgb(template):
