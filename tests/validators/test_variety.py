@@ -21,7 +21,10 @@ from validator_world import SIDES, built, drawn_art, make_world
 from fabric_dagster.validators.kernels import png
 from fabric_dagster.validators.run import Bench
 from resources.photoshop.colour import srgb
+from resources.photoshop.compose import composite, refresh_previews
 from resources.photoshop.png import encode_png
+from resources.photoshop.psd.container import parse
+from resources.photoshop.psd.limits import Limits
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +111,20 @@ def test_a_psd_as_art_passes(tmp_path: Path) -> None:
     for side in SIDES:
         verdict = Bench().judge(world.evidence(side), tmp_path / "out")
         assert verdict.passed, [(c.id, c.findings, c.figures) for c in verdict.checks if not c.passed]
+
+
+def test_a_psd_that_the_simple_renderer_cannot_draw_passes_by_its_merged_image(tmp_path: Path) -> None:
+    """Colour dodge is the hands' business; what Photoshop stored beside the layers says how it looks."""
+    container = parse(built("offer_icon.psd"), Limits())
+    record = next(r for r in container.layer_info.layers if r.name[1:].startswith(b"Ribbon"))
+    record.blend = b"div "
+    container.layer_info.touched = True
+    refresh_previews(container, composite(container, container.dump()).pixels)
+    world = make_world(tmp_path / "world", art=container.dump(), size=(512, 512), art_name="art.psd")
+
+    verdict = Bench().judge(world.evidence("photoshop_1"), tmp_path / "out")
+
+    assert verdict.passed, [(c.id, c.findings, c.figures) for c in verdict.checks if not c.passed]
 
 
 def test_another_template_passes(tmp_path: Path) -> None:

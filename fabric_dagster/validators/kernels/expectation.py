@@ -282,9 +282,17 @@ def art_picture(fact: TicketFile, data: bytes, target: bytes | None) -> Picture:
         icc = png.profile(png.examine(data))
     else:
         document = documents.PsdDocument(data, where)
-        straight, icc = pictures.straight(render(document)), document.icc
+        straight, icc = _shown(document), document.icc
     straight[..., :3] = converted(straight[..., :3], icc, target, where)
     return pictures.multiplied(straight)
+
+
+def _shown(document: PsdDocument) -> Picture:
+    """What a PSD shows: its layers or, where these cannot be drawn here, the merged image beside them."""
+    try:
+        return pictures.straight(render(document))
+    except Unjudgeable:
+        return document.merged()
 
 
 def converted(
