@@ -13,6 +13,7 @@ Rules kept here:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +23,7 @@ from pydantic import BaseModel, ValidationError
 from fabric_dagster.errors import Fault, InvalidDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 Model = TypeVar("Model", bound=BaseModel)
 Path = tuple[str | int, ...]
@@ -42,6 +43,42 @@ _LITERALS: Mapping[str, bool | None] = {
 }
 
 
+class Lines(Mapping[Path, int]):
+    """On which line each part of a document stands; looked up in its text when somebody asks."""
+
+    def __init__(self, text: str, first_line: int) -> None:
+        self._text, self._first_line = text, first_line
+        self._found: dict[Path, int] | None = None
+
+    def __getitem__(self, path: Path) -> int:
+        return self._lines[path]
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @property
+    def _lines(self) -> dict[Path, int]:
+        if self._found is None:
+            self._found = {}
+            node = yaml.compose(self._text, Loader=_LOADER)
+            if node is not None:
+                self._walk(node, (), self._found)
+        return self._found
+
+    def _walk(self, node: yaml.Node, path: Path, found: dict[Path, int]) -> None:
+        found.setdefault(path, int(node.start_mark.line) + self._first_line)
+        if isinstance(node, yaml.SequenceNode):
+            for index, item in enumerate(node.value):
+                self._walk(item, (*path, index), found)
+        elif isinstance(node, yaml.MappingNode):
+            for key, item in node.value:
+                found[*path, str(key.value)] = int(key.start_mark.line) + self._first_line
+                self._walk(item, (*path, str(key.value)), found)
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A read document: its value, and the line on which each part of it stands."""
@@ -59,85 +96,114 @@ class Source:
 
 
 class _Builder:
-    """Turns YAML events into a value, collecting faults instead of stopping at the first."""
+    """Turns YAML events into a value in one pass, collecting faults instead of stopping at the first."""
 
-    def __init__(self, name: str, first_line: int) -> None:
+    def __init__(self, name: str, first_line: int, events: Iterator[yaml.Event]) -> None:
         self.name = name
         self.first_line = first_line
+        self.events = events
+        #: what the subset does not hold; where there is any, nothing else is said.
+        self.outside: list[Fault] = []
         self.faults: list[Fault] = []
-        self.lines: dict[Path, int] = {}
-        self.nodes = 0
+        self.depth = self.nodes = 0
 
-    def line(self, node: yaml.Node | yaml.Event) -> int:
-        return int(node.start_mark.line) + self.first_line
+    def fault(self, event: yaml.Event, code: str, what: str, mend: str, value: str | None = None) -> Fault:
+        where = f"{self.name}:{int(event.start_mark.line) + self.first_line}"
+        return Fault(f"yaml.{code}", what, where, mend, value)
 
-    def fault(
-        self, node: yaml.Node | yaml.Event, code: str, what: str, mend: str, value: str | None = None
-    ) -> None:
-        self.faults.append(Fault(f"yaml.{code}", what, f"{self.name}:{self.line(node)}", mend, value))
+    def document(self) -> Any:  # noqa: ANN401 - any YAML value
+        """The value of the only document, read to the end of the stream."""
+        value = None
+        starts: list[yaml.Event] = []
+        for event in self.events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                starts.append(event)
+                built = self.build(next(self.events))
+                value = built if len(starts) == 1 else value
+        if faults := self.outside or ([] if len(starts) > 1 else self.faults):
+            raise InvalidDocument.of(faults)
+        if len(starts) > 1:
+            raise yaml.composer.ComposerError(
+                "expected a single document in the stream",
+                starts[0].start_mark,
+                "but found another document",
+                starts[1].start_mark,
+            )
+        return value
 
-    def build(self, node: yaml.Node, path: Path) -> Any:  # noqa: ANN401 - any YAML value
-        self.lines.setdefault(path, self.line(node))
-        if isinstance(node, yaml.ScalarNode):
-            return self.scalar(node)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
-        return self.mapping(node, path) if isinstance(node, yaml.MappingNode) else None
-
-    def mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
-        built: dict[str, Any] = {}
-        for key, item in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                self.fault(
-                    key, "bad_key", "a mapping's key must be plain text", "write a word before the colon"
-                )
-                continue
-            name = str(key.value)
-            if name == "<<":
-                self.fault(key, "merge_key", "merge keys are not read", "write the keys out")
-            elif name in built:
-                self.fault(key, "duplicate_key", "this key stands twice", "keep one of them", name)
-            self.lines[(*path, name)] = self.line(key)
-            built[name] = self.build(item, (*path, name))
+    def build(self, event: yaml.Event) -> Any:  # noqa: ANN401 - any YAML value
+        if isinstance(event, yaml.AliasEvent):
+            mend, value = "write the value out", f"*{event.anchor}"
+            self.outside.append(self.fault(event, "alias", "aliases are not read", mend, value))
+            return None
+        self.admit(event)
+        if isinstance(event, yaml.ScalarEvent):
+            return _scalar(event)
+        self.depth += 1
+        self.bound(event)
+        built = self.sequence() if isinstance(event, yaml.SequenceStartEvent) else self.mapping()
+        self.depth -= 1
         return built
 
-    def scalar(self, node: yaml.ScalarNode) -> Any:  # noqa: ANN401 - a core-schema scalar
-        text = str(node.value)
-        if node.style:  # libyaml says "" for a plain scalar, the Python reader None
-            return text
-        if text in _LITERALS:
-            return _LITERALS[text]
-        return int(text) if _INTEGER.fullmatch(text) else text
+    def admit(self, event: Any) -> None:  # noqa: ANN401 - a node's event
+        """Refuse what the subset does not hold."""
+        self.nodes += 1
+        if event.anchor is not None:
+            value = f"&{event.anchor}"
+            self.outside.append(self.fault(event, "anchor", "anchors are not read", "remove it", value))
+        if event.tag is not None:
+            value = str(event.tag)
+            self.outside.append(self.fault(event, "tag", "tags are not read", "remove it", value))
+        self.bound(event)
+
+    def bound(self, event: yaml.Event) -> None:
+        if self.depth > MAX_DEPTH or self.nodes > MAX_NODES:
+            limit = f"{MAX_DEPTH} levels" if self.depth > MAX_DEPTH else f"{MAX_NODES} values"
+            what = f"the document has more than {limit}"
+            self.outside.append(self.fault(event, "too_large", what, "make it smaller"))
+            raise InvalidDocument.of(self.outside)
+
+    def sequence(self) -> list[Any]:
+        built = []
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            built.append(self.build(event))
+        return built
+
+    def mapping(self) -> dict[str, Any]:
+        built: dict[str, Any] = {}
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            before = len(self.faults)
+            self.build(event)
+            if not isinstance(event, yaml.ScalarEvent):
+                self.build(next(self.events))
+                what, mend = "a mapping's key must be plain text", "write a word before the colon"
+                self.faults[before:] = [self.fault(event, "bad_key", what, mend)]
+                continue
+            name = str(event.value)
+            if name == "<<":
+                what = "merge keys are not read"
+                self.faults.append(self.fault(event, "merge_key", what, "write the keys out"))
+            elif name in built:
+                what = "this key stands twice"
+                self.faults.append(self.fault(event, "duplicate_key", what, "keep one of them", name))
+            built[name] = self.build(next(self.events))
+        return built
 
 
-def _guard(builder: _Builder, events: Iterable[yaml.Event]) -> None:
-    """Refuse what the subset does not hold, before any node exists."""
-    depth = nodes = 0
-    for event in events:
-        if isinstance(event, yaml.AliasEvent):
-            builder.fault(event, "alias", "aliases are not read", "write the value out", f"*{event.anchor}")
-        elif isinstance(event, yaml.NodeEvent):
-            nodes += 1
-            if event.anchor is not None:
-                builder.fault(event, "anchor", "anchors are not read", "remove it", f"&{event.anchor}")
-            if (tag := getattr(event, "tag", None)) is not None:
-                builder.fault(event, "tag", "tags are not read", "remove it", str(tag))
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH or nodes > MAX_NODES:
-            limit = f"{MAX_DEPTH} levels" if depth > MAX_DEPTH else f"{MAX_NODES} values"
-            builder.fault(event, "too_large", f"the document has more than {limit}", "make it smaller")
-            return
+def _scalar(event: yaml.ScalarEvent) -> Any:  # noqa: ANN401 - a core-schema scalar
+    text = str(event.value)
+    if event.style:  # libyaml says "" for a plain scalar, the Python reader None
+        return text
+    if text in _LITERALS:
+        return _LITERALS[text]
+    return int(text) if _INTEGER.fullmatch(text) else text
 
 
 def load_yaml(data: bytes | str, name: str, *, first_line: int = 1) -> Source:
     """Read one YAML document; ``first_line`` is the line of ``name`` on which ``data`` begins."""
     text = _text(data, name)
-    builder = _Builder(name, first_line)
     try:
-        _guard(builder, yaml.parse(text, Loader=_LOADER))
-        if builder.faults:
-            raise InvalidDocument.of(builder.faults)
-        node = yaml.compose(text, Loader=_LOADER)
+        value = _Builder(name, first_line, iter(yaml.parse(text, Loader=_LOADER))).document()
     except yaml.MarkedYAMLError as fault:
         # What is opened and never closed is noticed at the end of the document: name where it was opened.
         opened = any(word in (fault.context or "") for word in ("quoted scalar", "flow"))
@@ -157,10 +223,7 @@ def load_yaml(data: bytes | str, name: str, *, first_line: int = 1) -> Source:
             mend="remove it",
             value=ascii(fault.character),
         ) from fault
-    value = builder.build(node, ()) if node is not None else None
-    if builder.faults:
-        raise InvalidDocument.of(builder.faults)
-    return Source(name, value, builder.lines)
+    return Source(name, value, Lines(text, first_line))
 
 
 def _line_of(text: str, fault: yaml.reader.ReaderError) -> int:
