@@ -121,26 +121,29 @@ def _sops(read: _Reader, pack: ExpertPack, source: Source, faults: list[Fault]) 
     """Citation id → text, for those whose bytes have the cited digest."""
     texts: dict[str, str] = {}
     for name, citation in pack.citations.items():
-        where = source.where(("citations", name, "file"))
+        place = ("citations", name, "file")
         parts = citation.file.split("/")
         if parts[0] != "sop" or len(parts) != 2 or parts[1] in {"", ".", ".."} or "\\" in parts[1]:  # noqa: PLR2004
             what = f"citation {name!r} names no file of sop/"
-            faults.append(Fault("pack.bad_citation", what, where, "write sop/NAME.md", citation.file))
+            mend = "write sop/NAME.md"
+            faults.append(Fault("pack.bad_citation", what, source.where(place), mend, citation.file))
             continue
         if citation.file not in read.files:
             what = f"citation {name!r}: the file is not there"
-            faults.append(Fault("pack.missing_sop", what, where, "add it or mend the path", citation.file))
+            mend = "add it or mend the path"
+            faults.append(Fault("pack.missing_sop", what, source.where(place), mend, citation.file))
             continue
         data = read.bytes(citation.file)
         if (found := digest_bytes(data)) != citation.digest:
             what = f"citation {name!r}: the text changed; its digest is {found}"
             mend = "read the change, then cite its new revision and digest"
-            place = source.where(("citations", name, "digest"))
-            faults.append(Fault("pack.sop_drift", what, place, mend, citation.digest))
+            stated = source.where(("citations", name, "digest"))
+            faults.append(Fault("pack.sop_drift", what, stated, mend, citation.digest))
             continue
         try:
             texts[name] = data.decode("utf-8")
         except UnicodeDecodeError:
             what = f"citation {name!r}: the text is not UTF-8"
+            where = source.where(place)
             faults.append(Fault("pack.bad_citation", what, where, "save it as UTF-8", citation.file))
     return texts
