@@ -34,6 +34,10 @@ PREFER = """localStorage.setItem("asset-graph-direction", JSON.stringify("vertic
 DISMISS = """[...document.querySelectorAll("button")].filter(b => b.innerText.trim() == "Skip")
   .map(b => b.click()).length"""
 
+#: The UI folds a Markdown value away in a check's report; this opens it.
+OPEN_PICTURE = """[...document.querySelectorAll("button, a")]
+  .find(b => b.innerText.includes("Show Markdown"))?.click()"""
+
 #: file name → (path in the UI, a text that must be there, script to run first, width, height)
 PAGES: dict[str, tuple[str, str, str, int, int]] = {
     "lineage.png": (
@@ -46,7 +50,7 @@ PAGES: dict[str, tuple[str, str, str, int, int]] = {
     "check-report.png": (
         f"/assets/{WORKFLOW}/export_icon?view=checks&checkDetail=art_in_place_v1",
         "Latest execution",
-        """[...document.querySelectorAll("button, a")].find(b => b.innerText.includes("Show Markdown"))?.click()""",
+        OPEN_PICTURE,
         1500,
         1250,
     ),
