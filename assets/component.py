@@ -8,7 +8,7 @@ from assets.factory import workflow_assets, workflow_checks
 from assets.specs import intake_spec
 from assets.templates import template_assets
 from fabric_dagster.errors import InvalidDocument
-from fabric_dagster.supervisor.workflows import load_workflows
+from fabric_dagster.supervisor.workflows import each_pack
 
 
 class PacksComponent(dg.Component, dg.Model, dg.Resolvable):
@@ -31,14 +31,15 @@ class PacksComponent(dg.Component, dg.Model, dg.Resolvable):
 
 def packs_definitions(folder: Path, *, pools: bool) -> dg.Definitions:
     """Every workflow in ``folder`` as definitions."""
+    assets: list[dg.AssetSpec | dg.AssetsDefinition] = [intake_spec()]
+    checks: list[dg.AssetChecksDefinition] = []
     try:
-        workflows = load_workflows([folder])
+        for pack, graphs in each_pack([folder]):
+            if graphs:
+                assets += template_assets(pack)
+            for graph in graphs:
+                assets += workflow_assets(pack, graph, pools=pools)
+                checks += workflow_checks(graph, pools=pools)
     except InvalidDocument as fault:
         raise dg.DagsterInvalidDefinitionError("\n" + "\n".join(map(str, fault.faults))) from None
-    packs = {item.pack.pack.name: item.pack for item in workflows.values()}
-    assets = [
-        one for item in workflows.values() for one in workflow_assets(item.pack, item.compiled, pools=pools)
-    ]
-    templates = [one for pack in packs.values() for one in template_assets(pack)]
-    checks = [one for item in workflows.values() for one in workflow_checks(item.compiled, pools=pools)]
-    return dg.Definitions(assets=[intake_spec(), *templates, *assets], asset_checks=checks)
+    return dg.Definitions(assets=assets, asset_checks=checks)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from assets.names import check_name, node_key, tickets
+from assets.names import Line, Station, check_name, node_key, tickets
 from assets.office import KEY
 from assets.specs import node_spec
 from assets.steps import check_step, partition_step
@@ -62,6 +62,8 @@ def _partition(
     pools: bool,
 ) -> dg.AssetsDefinition:
     fenced = pools and part.application != "fabric"
+    line = Line(graph.workflow, graph.reference)
+    station = Station(part.id, part.application, part.nodes, part.capabilities[0])
 
     @dg.multi_asset(
         name=f"{graph.workflow}__{part.id}",
@@ -73,7 +75,7 @@ def _partition(
         description=part.objective,
     )
     def step(context: dg.AssetExecutionContext):  # type: ignore[no-untyped-def]  # noqa: ANN202 - Dagster would count a tuple's members
-        results = partition_step(context, graph, part)
+        results = partition_step(context, line, station)
         return results if len(results) > 1 else results[0]
 
     return step
@@ -82,11 +84,13 @@ def _partition(
 def _checks(
     graph: CompiledGraph, side: str, specs: list[dg.AssetCheckSpec], *, pool: str | None
 ) -> dg.AssetChecksDefinition:
+    line = Line(graph.workflow, graph.reference)
+
     @dg.multi_asset_check(
         name=f"{graph.workflow}__{side}__checks", specs=specs, required_resource_keys={KEY}, pool=pool
     )
     def judge(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
         # Yielded, since Dagster would take a returned tuple for plain outputs and record no evaluation.
-        yield from check_step(context, graph, side)
+        yield from check_step(context, line, side)
 
     return judge

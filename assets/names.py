@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import dagster as dg
 
@@ -20,7 +21,36 @@ PROJECT_TAG = "fabric/project"
 DRIVER_TAG = "fabric/driver"
 
 
-def node_key(graph: CompiledGraph, node: str) -> dg.AssetKey:
+class Named(Protocol):
+    """A graph, so far as keys of its nodes go."""
+
+    @property
+    def workflow(self) -> str:
+        """Its name in snake case."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a step keeps of its graph: compiled graphs and packs are let go once definitions stand."""
+
+    workflow: str
+    #: ``Name@MAJOR``
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """What a step keeps of its partition."""
+
+    id: str
+    application: str
+    nodes: tuple[str, ...]
+    #: of its first node.
+    capability: str
+
+
+def node_key(graph: Named, node: str) -> dg.AssetKey:
     """``[workflow, node]``."""
     return dg.AssetKey([graph.workflow, node])
 

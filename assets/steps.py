@@ -18,17 +18,15 @@ from fabric_dagster.supervisor.judging import judge_side
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from assets.names import Line, Station
     from assets.office import Office
-    from fabric_dagster.graphs.compiled import CompiledGraph, CompiledPartition
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 
 Results = tuple[dg.MaterializeResult[None], ...]
 
 
-def partition_step(
-    context: dg.AssetExecutionContext, graph: CompiledGraph, part: CompiledPartition
-) -> Results:
+def partition_step(context: dg.AssetExecutionContext, graph: Line, part: Station) -> Results:
     """Run one partition and report its nodes together."""
     place = office(context)
     with told():
@@ -36,7 +34,7 @@ def partition_step(
         run = run_of(context, services, graph.reference)
         link(services, run, context.run_id)
         if part.application == "fabric":
-            name = part.capabilities[0].partition("@")[0]
+            name = part.capability.partition("@")[0]
             version, shown = CONTROLS[name](place, services, workflow, run, part.id)
             return (_result(graph, part.id, version, {"fabric/run": run, **shown}),)
         outcome = run_partition(services, workflow, run, part.id)
@@ -49,17 +47,13 @@ def partition_step(
     return tuple(results)
 
 
-def _result(
-    graph: CompiledGraph, node: str, version: str, shown: metadata.Metadata
-) -> dg.MaterializeResult[None]:
+def _result(graph: Line, node: str, version: str, shown: metadata.Metadata) -> dg.MaterializeResult[None]:
     return dg.MaterializeResult(
         asset_key=node_key(graph, node), data_version=dg.DataVersion(version), metadata=shown
     )
 
 
-def check_step(
-    context: dg.AssetCheckExecutionContext, graph: CompiledGraph, side: str
-) -> list[dg.AssetCheckResult]:
+def check_step(context: dg.AssetCheckExecutionContext, graph: Line, side: str) -> list[dg.AssetCheckResult]:
     """Have the independent validator judge one side; its signed verdict is what Dagster shows."""
     place = office(context)
     with told():

@@ -30,6 +30,17 @@ class Workflow:
 def load_workflows(folders: Iterable[Path]) -> dict[str, Workflow]:
     """Every graph of every pack in ``folders``, by reference; all faults of all files at once."""
     found: dict[str, Workflow] = {}
+    for pack, graphs in each_pack(folders):
+        found |= {graph.reference: Workflow(pack, graph) for graph in graphs}
+    return found
+
+
+def each_pack(folders: Iterable[Path]) -> Iterator[tuple[LoadedPack, list[CompiledGraph]]]:
+    """Pack after pack with its compiled graphs: who needs little of each holds little.
+
+    Raises ``InvalidDocument`` at the end, with all faults of all files.
+    """
+    owners: dict[str, str] = {}
     faults: list[Fault] = []
     for folder in sorted(pack_folders(folders)):
         try:
@@ -37,21 +48,21 @@ def load_workflows(folders: Iterable[Path]) -> dict[str, Workflow]:
         except InvalidDocument as fault:
             faults.extend(fault.faults)
             continue
+        graphs = []
         for reference, source in pack.graphs.items():
-            if reference in found:
-                other = found[reference].pack.folder.name
-                what = f"the graph {reference} is already in the pack {other}"
+            if reference in owners:
+                what = f"the graph {reference} is already in the pack {owners[reference]}"
                 faults.append(Fault("pack.duplicate_graph", what, folder.name, "rename one of them"))
                 continue
             try:
-                compiled = compile_graph(seal_graph(source, capabilities()), capabilities())
+                graphs.append(compile_graph(seal_graph(source, capabilities()), capabilities()))
             except InvalidDocument as fault:
                 faults.extend(fault.faults)
             else:
-                found[reference] = Workflow(pack, compiled)
+                owners[reference] = folder.name
+        yield pack, graphs
     if faults:
         raise InvalidDocument.of(faults)
-    return found
 
 
 def pack_folders(folders: Iterable[Path]) -> Iterator[Path]:
