@@ -32,7 +32,7 @@ def partition_step(context: dg.AssetExecutionContext, graph: Line, part: Station
     with told():
         services, workflow = place.services(), place.workflow(graph.reference)
         run = run_of(context, services, graph.reference)
-        link(services, run, context.run_id)
+        link(services, run, context.run.run_id)
         if part.application == "fabric":
             name = part.capability.partition("@")[0]
             version, shown = CONTROLS[name](place, services, workflow, run, part.id)

@@ -1,0 +1,27 @@
+"""One driver, many runs: one instance, one job, and Dagster told of a template once."""
+
+import governed
+import pytest
+
+from assets.names import template_key
+from fabric_dagster.cli.driving import Driver
+from sensors.inbox import take
+
+
+@pytest.mark.slow
+def test_a_driver_drives_many_runs_on_one_instance(hall, tmp_path):
+    """Two tickets complete, each linked to its one Dagster run; each template was observed once."""
+    with Driver(hall) as driver:
+        runs = [
+            driver.drive(take(hall, governed.write_ticket(tmp_path / key, key, title=key)))
+            for key in ("OFFER-1", "OFFER-2")
+        ]
+        seen = [
+            len(driver.instance.fetch_observations(template_key("offers", name), limit=5).records)
+            for name in hall.workflow(governed.GRAPH).pack.pack.templates
+        ]
+        dagster_runs = driver.instance.get_runs()
+    assert ["completed", "completed"] == [run.state for run in runs]
+    assert [1, 1] == [len(run.dagster_runs) for run in runs]
+    assert {run.run_id for run in dagster_runs} == {name for run in runs for name in run.dagster_runs}
+    assert [1, 1] == seen
