@@ -1,0 +1,172 @@
+"""Runs one ``fabric`` command in a process of its own that ends itself, or is ended, at a chosen seam.
+
+Nothing of this is in the product: seams are put around its methods here. A seam is named by what is about to
+happen (``before append task.issued``) or has just happened; the n-th passing of it is meant.
+"""
+
+import functools
+import itertools
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import uuid
+from pathlib import Path
+
+import resources.photoshop.provider
+import resources.unity.provider
+import resources.validator.client
+import sensors.intake  # noqa: F401 - loaded once, before the processes are forked
+from fabric_dagster.cli.main import main
+from fabric_dagster.errors import OperationFailed
+from fabric_dagster.intelligence import packs
+from resources.artifacts.store import FolderArtifactStore
+from resources.files.transaction import FileTransactions
+from resources.ledger.store import SqlEventStore
+from resources.photoshop.provider import HeadlessPhotoshop
+from resources.unity.provider import HeadlessUnity
+from resources.validator.client import ValidatorClient
+
+METHODS = {
+    HeadlessPhotoshop: ("allocate", "stage", "commit", "observe", "recover", "forget"),
+    HeadlessUnity: ("allocate", "stage", "commit", "observe", "undo", "recover", "forget"),
+    FolderArtifactStore: ("put_file",),
+    ValidatorClient: ("judge",),
+}
+CONTEXT = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
+if os.name != "nt":
+    CONTEXT.set_forkserver_preload(["disturbed"])
+
+
+class Seams:
+    """Counts the seams that are passed, notes them, and ends the process at the chosen one."""
+
+    def __init__(self, seam, log):
+        self.seam, self.log = seam, log
+        self.counts = {}
+
+    def __call__(self, name):
+        """Pass the seam ``name``."""
+        self.counts[name] = self.counts.get(name, 0) + 1
+        if self.log is not None:
+            with self.log.open("a", encoding="utf-8") as writer:
+                writer.write(f"{name} #{self.counts[name]}\n")
+        if self.seam == f"{name} #{self.counts[name]}":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def put_in(seams):
+    """Put the seams around events, provider methods, artifacts, the validator and every file step."""
+    plain = SqlEventStore.append
+
+    @functools.wraps(plain)
+    def append(self, events, **kwargs):
+        name = "append " + "+".join(item.type for item in events)
+        seams(f"before {name}")
+        stored = plain(self, events, **kwargs)
+        seams(f"after {name}")
+        return stored
+
+    SqlEventStore.append = append
+    for owner, names in METHODS.items():
+        for name in names:
+            setattr(owner, name, _wrapped(seams, getattr(owner, name), f"{owner.__name__}.{name}"))
+    made = FileTransactions.__init__
+
+    @functools.wraps(made)
+    def init(self, root, journals, **kwargs):
+        made(self, root, journals, **{**kwargs, "hook": lambda step: seams(f"file {step.partition(':')[0]}")})
+
+    FileTransactions.__init__ = init
+
+
+def _wrapped(seams, method, name):
+    @functools.wraps(method)
+    def wrapped(self, *args, **kwargs):
+        seams(f"before {name}")
+        result = method(self, *args, **kwargs)
+        seams(f"after {name}")
+        return result
+
+    return wrapped
+
+
+class FixedChoices:
+    """Stands in for ``uuid`` in the providers: the same random choices in every process."""
+
+    def __init__(self):
+        self.numbers = (random.Random(f"choice {n}") for n in itertools.count())  # noqa: S311 - fixed on purpose
+
+    def uuid4(self):
+        """The next of the fixed choices."""
+        return uuid.UUID(int=next(self.numbers).getrandbits(128), version=4)
+
+
+def fail_verdict():
+    """Make the integration's verdict fail: the title may not change."""
+    plain = packs.load_pack
+
+    def load_pack(folder):
+        pack = plain(folder)
+        pack.pack.checks["project_diff@1"] = {"properties": ["icon"]}
+        return pack
+
+    packs.load_pack = load_pack
+    sys.modules["fabric_dagster.supervisor.workflows"].load_pack = load_pack
+
+
+def kill_worker_once():
+    """Let Photoshop's worker die once, and be found dead."""
+    plain, deaths = HeadlessPhotoshop.stage, iter([True])
+
+    def stage(self, plan, folder):
+        if next(deaths, False):
+            raise OperationFailed("photoshop.worker_died", "the worker process ended")
+        return plain(self, plan, folder)
+
+    HeadlessPhotoshop.stage = stage
+
+
+PLANTS = {"good": lambda: None, "failing": fail_verdict, "recovering": kill_worker_once}
+
+
+def fabric(arguments, output, seam=None, log=None, plant="good"):
+    """What the process does: the command, with its output in the file ``output``."""
+    with Path(output).open("a", encoding="utf-8") as writer:
+        os.dup2(writer.fileno(), 1)
+        os.dup2(writer.fileno(), 2)
+    PLANTS[plant]()
+    put_in(Seams(seam, log and Path(log)))
+    for module in (resources.unity.provider, resources.photoshop.provider):
+        module.uuid = FixedChoices()
+    code = 0
+    try:
+        main(arguments)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    ValidatorClient(home_of(arguments) / "validator").close()
+    os._exit(code)
+
+
+def home_of(arguments):
+    """The home that a command was given."""
+    return Path(arguments[arguments.index("--home") + 1])
+
+
+def start(arguments, output, **kwargs):
+    """Start a process that runs ``fabric arguments``."""
+    process = CONTEXT.Process(
+        target=fabric, args=([str(item) for item in arguments], str(output)), kwargs=kwargs
+    )
+    process.start()
+    return process
+
+
+def run(arguments, output, **kwargs):
+    """Run ``fabric arguments`` to its end; the exit code, negative for a signal."""
+    process = start(arguments, output, **kwargs)
+    process.join(120)
+    return process.exitcode
