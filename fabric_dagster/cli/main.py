@@ -12,11 +12,12 @@ import os
 import pkgutil
 import sys
 
+import click
 import typer
 
 from fabric_dagster import __version__
 from fabric_dagster.cli import commands
-from fabric_dagster.errors import FabricError
+from fabric_dagster.errors import FabricError, UsageFault, one_line
 
 INTERRUPTED = 130
 USAGE = 2
@@ -29,6 +30,7 @@ def build() -> typer.Typer:
         help="A governed production line for game art, on Dagster.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # boxes would cost half of the time that `--help` takes
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 
@@ -51,21 +53,53 @@ def main(arguments: list[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        build()(args=arguments, prog_name="fabric")
-    except FabricError as error:
-        if os.environ.get("FABRIC_TRACEBACK"):
-            raise
-        for fault in error.faults:
-            sys.stderr.write(f"fabric: {fault}\n")
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.stderr.write("fabric: interrupted\n")
-        sys.exit(INTERRUPTED)
+        code = _run(arguments)
+        # What is still held back is written now, where a full disk or a closed pipe can still be told.
+        sys.stdout.flush()
+    except (KeyboardInterrupt, click.Abort):
+        code = INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        code = 1
     except OSError as fault:
         if os.environ.get("FABRIC_TRACEBACK"):
             raise
-        sys.stderr.write(f"fabric: {fault.strerror or fault}: {fault.filename or ''} [os.{fault.errno}]\n")
-        sys.exit(1)
+        place = f": {one_line(os.fsdecode(fault.filename))}" if fault.filename else ""
+        sys.stderr.write(f"fabric: {fault.strerror or fault}{place} [os.{fault.errno}]\n")
+        code = 1
+    if code == INTERRUPTED:
+        sys.stderr.write("fabric: interrupted\n")
+    sys.exit(code)
+
+
+def _run(arguments: list[str] | None) -> int:
+    """Run the command and print what it raises; the exit code."""
+    try:
+        return build()(args=arguments, prog_name="fabric", standalone_mode=False) or 0
+    except FabricError as error:
+        if os.environ.get("FABRIC_TRACEBACK"):
+            raise
+        return _complain(error)
+    except click.exceptions.NoArgsIsHelpError:
+        return USAGE  # the help is printed
+    except click.ClickException as error:
+        return _complain(_usage(error))
+
+
+def _complain(error: FabricError) -> int:
+    """Print one line for each fault; the exit code."""
+    for fault in error.faults:
+        sys.stderr.write(f"fabric: {fault}\n")
+    return error.exit_code
+
+
+def _usage(error: click.ClickException) -> UsageFault:
+    """What the argument parser found, as an error of ours: one line that says where to look."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = context.command_path if context else "fabric"
+    return UsageFault(
+        "cli.usage",
+        error.format_message().rstrip("."),
+        where=path.removeprefix("fabric").strip(),
+        mend=f"see `{path} --help`",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]
+
+
+#: what a terminal obeys or hides instead of showing: control characters, reordering, half characters.
+#: Tabs and line ends are a text's own.
+UNSHOWN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
+)
 
 
 def emit(document: Any, *, as_json: bool, human: Callable[[], object] | None = None) -> None:  # noqa: ANN401
@@ -24,8 +32,12 @@ def emit(document: Any, *, as_json: bool, human: Callable[[], object] | None = N
 
 
 def say(text: str = "") -> None:
-    """Print a line for a person, without markup."""
-    sys.stdout.write(text + "\n")
+    """Print a line (or lines) for a person, without markup; what would move a terminal is escaped."""
+    sys.stdout.write(UNSHOWN.sub(_escaped, text) + "\n")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
 
 
 def note(text: str) -> None:
