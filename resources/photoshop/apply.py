@@ -41,10 +41,18 @@ def apply_plan(source: Path, plan_file: Path, out: Path, *, worker: Worker | Non
     Raises ``UsageFault`` for the call's own words, ``InvalidDocument`` with all faults of the plan,
     ``OperationFailed`` for an operation, ``Conflict`` if the source changed meanwhile.
     """
+    worker = worker or shared()
     _check_call(source, plan_file, out)
     plan, typed = read_plan(plan_file.read_bytes(), "photoshop", str(plan_file))
     folder = out.resolve().parent
     steps = _steps(plan, [item.body() for item in typed], source, plan_file, out)
+    if source.stat().st_size > worker.limits.file_bytes:
+        # Read nothing of it: taking the digest of a file without end would never end either.
+        raise InvalidDocument(
+            "psd.too_large",
+            f"the file has {source.stat().st_size} bytes, the limit is {worker.limits.file_bytes}",
+            where=str(source),
+        )
     before = digest_file(source)
     names = {
         f"smart_object_uuid_{number}": str(uuid.uuid5(uuid.NAMESPACE_OID, f"{before}/{plan.digest}/{number}"))
@@ -53,9 +61,9 @@ def apply_plan(source: Path, plan_file: Path, out: Path, *, worker: Worker | Non
     with tempfile.TemporaryDirectory(prefix=".fabric-", dir=folder) as private:
         params = {"steps": steps, "folder": private, "allocations": names, "implied": 1}
         try:
-            reply = (worker or shared()).call("execute", params)
-        except InvalidDocument as error:
-            raise _named(error, source) from error
+            reply = worker.call("execute", params)
+        except FabricError as error:
+            raise _named(error, source, plan_file) from error
         if digest_file(source) != before or reply["documents"][0]["source_digest"] != before:
             raise Conflict(
                 "photoshop.source_changed",
@@ -167,9 +175,17 @@ def _check_export(name: str, at: str, out: Path, inputs: list[Path], taken: set[
     return []
 
 
-def _named(error: InvalidDocument, source: Path) -> FabricError:
+def _named(error: FabricError, source: Path, plan_file: Path) -> FabricError:
+    """The worker's error with our files' names: it knows the source by its bytes and no plan at all."""
     faults = [
-        Fault(f.code, f.what, f"{source}, {f.where}" if f.where else str(source), f.mend, f.value)
-        for f in error.faults
+        Fault(f.code, f.what, _place(f.where, source, plan_file), f.mend, f.value) for f in error.faults
     ]
-    return InvalidDocument.of(faults)
+    return type(error).of(faults)
+
+
+def _place(where: str, source: Path, plan_file: Path) -> str:
+    if where.startswith("operations["):
+        return f"{plan_file}: {where}"
+    if Path(where).is_absolute():
+        return where
+    return f"{source}, {where}" if where else str(source)

@@ -41,12 +41,12 @@ def ping(limits: Limits) -> dict[str, Any]:
     return {"pixels": limits.pixels}
 
 
-def read_size(path: str, limits: Limits) -> None:
+def read_size(path: str, limits: Limits, where: str = "") -> None:
     """Refuse a file that is larger than allowed before it is read."""
     size = Path(path).stat().st_size
     if size > limits.file_bytes:
         raise InvalidDocument(
-            "psd.too_large", f"the file has {size} bytes, the limit is {limits.file_bytes}", where=path
+            "psd.too_large", f"the file has {size} bytes, the limit is {limits.file_bytes}", where=where
         )
 
 
@@ -98,7 +98,7 @@ def execute(
     for step in steps:
         for key in ("source", "contents"):
             if key in step["args"]:
-                read_size(step["args"][key], limits)
+                read_size(step["args"][key], limits, step["args"][key])
     session = Session(limits, allocations)
     facts = [
         session.run(number, step["capability"], step["args"]) for number, step in enumerate(steps, -implied)

@@ -147,6 +147,30 @@ def test_a_failing_operation_leaves_nothing(files, capsys):
     assert sorted([*before, "plan.json"]) == sorted(path.name for path in files.iterdir())
 
 
+def test_a_failing_operation_names_the_plan(files, capsys):
+    """The error's place is a file that a person has: the plan, and the layer in it."""
+    hidden = {
+        "capability": "photoshop.replace_smart_object@1",
+        "args": {**REPLACE["args"], "contents": "no.png"},
+    }
+    (files / "no.png").write_bytes(b"no picture")
+    _, _, (line,) = run(capsys, "apply", files / "icon.psd", plan(files, hidden), files / "out.psd")
+    assert f"fabric: {files / 'plan.json'}: operations[0]" == line[: line.index("]") + 1]
+
+
+def test_a_file_beyond_the_limit_is_refused_unread(files, capsys):
+    """A file of four gigabytes takes no time: its size alone is looked at, and named once."""
+    with (files / "icon.psd").open("r+b") as stream:
+        stream.truncate(1 << 32)
+    for words in (
+        ("inspect", files / "icon.psd"),
+        ("apply", files / "icon.psd", plan(files, EXPORT), files / "out.psd"),
+    ):
+        code, _, (line,) = run(capsys, *words)
+        assert (1, 1) == (code, line.count(str(files)))
+        assert line.endswith("[psd.too_large]")
+
+
 def test_opening_a_duplicate_has_no_place_here(files, capsys):
     """FILE and OUT play that part."""
     opened = {"capability": "photoshop.open_duplicate@1", "args": {"source": "icon.psd", "copy": "x.psd"}}
