@@ -179,6 +179,7 @@ def _marks(instance: dg.DagsterInstance) -> list[Mark]:
     import dagster as dg
     from filelock import BaseFileLock
 
+    from assets import factory
     from benchmarks import _bare
     from fabric_dagster.supervisor import execution
     from fabric_dagster.supervisor.services import Services
@@ -195,6 +196,12 @@ def _marks(instance: dg.DagsterInstance) -> list[Mark]:
     artifacts, dagster = "artifact store: copies, hashes, reads", "Dagster: its events and runs in SQLite"
     log, runs = type(instance.event_log_storage), type(instance.run_storage)
     return [
+        (factory, "partition_step", "steps: the rest of their code"),
+        (factory, "check_step", "steps: the rest of their code"),
+        *(
+            (_bare.Desk, name, "steps: the rest of their code")
+            for name in ("decide", "edit", "integrate", "check")
+        ),
         (assembly, "authorize_execution", "authority: certificate, commission, templates"),
         (SqlEventStore, "append", "spine: signed appends"),
         (Services, "reload", "spine: reading and projecting"),

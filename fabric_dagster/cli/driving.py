@@ -62,6 +62,8 @@ class Driver:
     def __init__(self, hall: Hall) -> None:
         self._hall = hall
         self._jobs: dict[str, dg.JobDefinition] = {}
+        #: what Dagster knows of each template, so that it is asked once.
+        self._seen: dict[dg.AssetKey, str | None] = {}
         self._instance: dg.DagsterInstance | None = None
 
     @property
@@ -99,7 +101,7 @@ class Driver:
             _close_left_behind(self.instance, run)
             if run.state not in {"opened", "running"}:
                 return run
-            _observe(hall, taken.workflow, self.instance)
+            self._observe(taken.workflow)
             for _ in range(ROUNDS):
                 before = sum(run.recoveries.values())
                 result = _once(hall, taken, self.instance, self._job(taken.workflow))
@@ -109,6 +111,24 @@ class Driver:
             if run.state in {"opened", "running"}:
                 _surprises(result)
         return run
+
+    def _observe(self, workflow: Workflow) -> None:
+        """Tell Dagster of each template whose bytes are not those that it saw last."""
+        import dagster as dg
+
+        from assets.names import template_key
+
+        digests = self._hall.template_digests(workflow)
+        for name, template in workflow.pack.pack.templates.items():
+            found, key = digests.get(template.file), template_key(workflow.pack.pack.name, name)
+            if key not in self._seen:
+                records = self.instance.fetch_observations(key, limit=1).records
+                last = records[0].asset_observation if records else None
+                self._seen[key] = last.data_version if last is not None else None
+            if found is not None and self._seen[key] != found:
+                told = dg.AssetObservation(key, metadata={"file": template.file}, tags={DATA_VERSION: found})
+                self.instance.report_runless_asset_event(told)
+                self._seen[key] = found
 
     def _job(self, workflow: Workflow) -> dg.JobDefinition:
         """The workflow as one Dagster job, built once for its exact digest and pack."""
@@ -153,24 +173,6 @@ def _job(hall: Hall, workflow: Workflow) -> dg.JobDefinition:
         executor=dg.in_process_executor,
     )
     return definitions.resolve_implicit_global_asset_job_def()
-
-
-def _observe(hall: Hall, workflow: Workflow, instance: dg.DagsterInstance) -> None:
-    """Tell Dagster of each template whose bytes are not those that it saw last."""
-    import dagster as dg
-
-    from assets.names import template_key
-
-    digests = hall.template_digests(workflow)
-    for name, template in workflow.pack.pack.templates.items():
-        found, key = digests.get(template.file), template_key(workflow.pack.pack.name, name)
-        seen = instance.fetch_observations(key, limit=1).records
-        last = seen[0].asset_observation if seen else None
-        if found is not None and (last is None or last.data_version != found):
-            tags = {DATA_VERSION: found}
-            instance.report_runless_asset_event(
-                dg.AssetObservation(key, metadata={"file": template.file}, tags=tags)
-            )
 
 
 def _once(
