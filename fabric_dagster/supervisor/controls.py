@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from fabric_dagster.contracts.handoff import Handoff
 from fabric_dagster.errors import CheckFailed, Conflict, FabricError, OperationFailed
+from fabric_dagster.governance.scope import may_write
 from fabric_dagster.intelligence.decide import decide
 from fabric_dagster.supervisor.binding import load_ticket
 from fabric_dagster.supervisor.execution import admit, require_order
 from fabric_dagster.supervisor.failures import fail_run
 from fabric_dagster.supervisor.judging import trusted_verdict
-from fabric_dagster.supervisor.scope import may_write
 from fabric_dagster.supervisor.stages import discard, stage_folder
 
 if TYPE_CHECKING:

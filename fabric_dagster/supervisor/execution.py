@@ -23,10 +23,10 @@ from fabric_dagster.contracts.specialist import (
 )
 from fabric_dagster.digests import digest_file, digest_of
 from fabric_dagster.errors import CheckFailed, Conflict, FabricError, NeedsPerson, OperationFailed, Refused
+from fabric_dagster.governance.scope import may_write
 from fabric_dagster.supervisor.binding import Binder, lay_inputs, store_plan
 from fabric_dagster.supervisor.failures import after_failure, fail_run, verdict_blockers
 from fabric_dagster.supervisor.opening import reconcile_first, reconciling, refuse_ticket
-from fabric_dagster.supervisor.scope import may_write
 from fabric_dagster.supervisor.services import disk_told, ended
 from fabric_dagster.supervisor.stages import discard, fresh, stage_folder
 from fabric_dagster.validators.verdicts import open_verdict
@@ -237,7 +237,7 @@ def _commit(  # noqa: PLR0917 - the surroundings of one commit, handed on as the
         with disk_told():
             provider.commit(stage, staged, transaction)
     except FabricError as fault:
-        if isinstance(fault, NeedsPerson) or not _untouched(provider, transaction, staged):
+        if isinstance(fault, NeedsPerson) or _stands(provider, staged):
             require_reconciliation(services, run, record)
         discard(stage.parent)
         raise after_failure(services, workflow, run, task, fault) from fault
@@ -258,9 +258,17 @@ def _commit(  # noqa: PLR0917 - the surroundings of one commit, handed on as the
     raise after_failure(services, workflow, run, task, _broken(partition, broken[0]), seen)
 
 
-def _untouched(provider: Provider, transaction: str, staged: Staged) -> bool:
-    """Whether a commit that failed left everything as it was, so far as reading can tell."""
-    return not staged.changes or provider.standing(transaction, staged.changes) == "before"
+def _stands(provider: Provider, staged: Staged) -> bool:
+    """Whether anything of a commit that failed stands at its target, by reading every file.
+
+    What others wrote there in the meantime is theirs, and no reason to stop for a person.
+    """
+    for change in staged.changes:
+        path = provider.root / change.path
+        found = digest_file(path) if path.is_file() and not path.is_symlink() else None
+        if found == change.after != change.before:
+            return True
+    return False
 
 
 def _broken(partition: CompiledPartition, item: ObservationRecord) -> OperationFailed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from fabric_dagster.supervisor.scope import may_write
+from fabric_dagster.governance.scope import may_write
 from fabric_dagster.validators.base import Outcome, Unjudgeable, Validator
 from fabric_dagster.validators.kernels.derive import ProjectNames, project_tree
 from resources.unity.text import TextFault, UnityFile
