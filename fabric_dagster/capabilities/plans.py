@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fabric_dagster.capabilities.base import Arguments
 
 LARGEST = 4 << 20
+MOST_OPERATIONS = 1000
 #: what pydantic calls the plain alternatives of a union
 ALTERNATIVES = frozenset({"str", "int", "bool", "float", "none", "list", "dict"})
 SCHEMA_MEND = "see `fabric schema fabric.physical-plan.v1`"
@@ -40,6 +41,12 @@ def read_plan(data: bytes, application: str, where: str) -> tuple[PhysicalPlan, 
     if plan.application != application:
         what = f"this plan is for {plan.application}, not {application}"
         faults.append(Fault("plan.wrong_application", what, f"{where}: application", value=plan.application))
+    if len(plan.operations) > MOST_OPERATIONS:
+        what = f"a plan has at most {MOST_OPERATIONS} operations"
+        mend = "write several plans"
+        raise InvalidDocument(
+            "plan.too_large", what, where=f"{where}: operations", mend=mend, value=str(len(plan.operations))
+        )
     typed: list[Arguments] = []
     for number, operation in enumerate(plan.operations):
         place = f"operations[{number}]"
@@ -85,6 +92,9 @@ def _json(data: bytes, where: str) -> Any:  # noqa: ANN401 - any JSON value
         raise InvalidDocument("plan.not_json", f"this is no JSON: {error.msg}", where=at) from None
     except (UnicodeDecodeError, RecursionError):
         raise InvalidDocument("plan.not_json", "this is no JSON in UTF-8", where=where) from None
+    except ValueError:
+        # Python refuses to read integers of thousands of digits.
+        raise InvalidDocument("plan.not_json", "a number is too long to be read", where=where) from None
 
 
 def _faults(error: ValidationError, where: str, prefix: str, code: str, mend: str) -> list[Fault]:

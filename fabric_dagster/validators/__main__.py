@@ -84,7 +84,7 @@ def _judge(asked: argparse.Namespace, output: TextIO) -> int:
     path, out = asked.evidence, asked.out
     try:
         value = json.loads(path.read_bytes())
-    except ValueError as fault:
+    except (ValueError, RecursionError) as fault:
         raise InvalidDocument("validator.bad_request", f"this is no JSON: {fault}", where=str(path)) from None
     evidence = program.read_evidence(value, str(path))
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="verdict-"))

@@ -44,7 +44,7 @@ def apply_plan(source: Path, plan_file: Path, out: Path, *, worker: Worker | Non
     worker = worker or shared()
     _check_call(source, plan_file, out)
     plan, typed = read_plan(plan_file.read_bytes(), "photoshop", str(plan_file))
-    folder = out.resolve().parent
+    folder = out.parent.resolve()
     steps = _steps(plan, [item.body() for item in typed], source, plan_file, out)
     if source.stat().st_size > worker.limits.file_bytes:
         # Read nothing of it: taking the digest of a file without end would never end either.
@@ -94,14 +94,7 @@ def _check_call(source: Path, plan_file: Path, out: Path) -> None:
             raise UsageFault("photoshop.no_file", f"there is no such {what}", where=str(path))
     if plan_file.stat().st_size > LARGEST_PLAN:
         raise InvalidDocument("plan.too_large", "a plan is not that large", where=str(plan_file))
-    if not out.parent.is_dir():
-        raise UsageFault(
-            "photoshop.no_folder", "the folder to write into does not exist", where=str(out.parent)
-        )
-    if out.is_dir():
-        raise UsageFault(
-            "photoshop.out_is_folder", "the target is a folder", where=str(out), mend="name a file"
-        )
+    check_target(out)
     for path, what in ((source, "the source"), (plan_file, "the plan")):
         if _same(path, out):
             raise UsageFault(
@@ -110,6 +103,28 @@ def _check_call(source: Path, plan_file: Path, out: Path) -> None:
                 where=str(out),
                 mend="write to another file: sources are never overwritten",
             )
+
+
+def check_target(out: Path) -> None:
+    """Refuse a target that can't be replaced by a file: in no folder, or no plain file itself."""
+    if not out.parent.is_dir():
+        raise UsageFault(
+            "photoshop.no_folder",
+            "the folder to write into does not exist",
+            where=str(out.parent),
+            mend="make it first",
+        )
+    if out.is_dir():
+        raise UsageFault(
+            "photoshop.out_is_folder", "the target is a folder", where=str(out), mend="name a file"
+        )
+    if (out.exists() or out.is_symlink()) and not out.is_file():
+        raise UsageFault(
+            "photoshop.out_is_no_file",
+            "the target is a device, a pipe, or a link that leads nowhere",
+            where=str(out),
+            mend="name a file",
+        )
 
 
 def _same(first: Path, second: Path) -> bool:
@@ -139,6 +154,11 @@ def _steps(
                 faults.append(Fault("plan.no_file", what, f"{place}.args.contents", mend, args["contents"]))
             else:
                 inputs.append(found)
+                if _same(found, out):
+                    mend = "write to another file: sources are never overwritten"
+                    what = "the target is this input itself"
+                    at = f"{place}.args.contents"
+                    faults.append(Fault("photoshop.out_is_source", what, at, mend, args["contents"]))
                 args = {**args, "contents": str(found.resolve()), "contents_name": found.name}  # noqa: PLW2901
         steps.append({"capability": operation.capability, "args": args})
     for number, step in enumerate(steps[1:]):
@@ -160,7 +180,7 @@ def _find(path: str, plan_file: Path) -> Path | None:
 
 def _check_export(name: str, at: str, out: Path, inputs: list[Path], taken: set[str]) -> list[Fault]:
     try:
-        target = under(out.resolve().parent, name)
+        target = under(out.parent.resolve(), name)
     except FabricError as error:
         return [Fault(f.code, f.what, at, f.mend, name) for f in error.faults]
     if target.is_dir():

@@ -51,6 +51,7 @@ def render(
     import tempfile
 
     from fabric_dagster.capabilities.photoshop_shared import PRESETS
+    from resources.photoshop.apply import check_target
     from resources.photoshop.client import shared
 
     if preset not in PRESETS:
@@ -58,17 +59,14 @@ def render(
             "photoshop.preset_unknown", "no built-in preset has this name", where="--preset", value=preset,
             mend=f"use one of: {', '.join(PRESETS)}",
         )  # fmt: skip
-    if not out.parent.is_dir() or out.is_dir():
-        raise UsageFault(
-            "photoshop.no_folder", "this can't be written", where=str(out), mend="name a file in a folder"
-        )
+    check_target(out)
     if out.exists() and file.exists() and out.samefile(file):
         raise UsageFault(
             "photoshop.out_is_source", "the target is the source itself", where=str(out),
             mend="write to another file: sources are never overwritten",
         )  # fmt: skip
     address = {"path": layer} if layer is not None else None
-    with tempfile.TemporaryDirectory(prefix=".fabric-", dir=out.resolve().parent) as private:
+    with tempfile.TemporaryDirectory(prefix=".fabric-", dir=out.parent.resolve()) as private:
         made = Path(private) / "render.png"
         wanted = {"out": str(made), "layer": address, "preset": preset}
         facts = _named(file, lambda path: shared().call("render", {"path": path, **wanted}))

@@ -167,7 +167,7 @@ def reconcile(
     if observed is not None:
         try:
             account = json.loads(observed.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as fault:
+        except (OSError, ValueError, RecursionError) as fault:
             raise UsageFault(
                 "reconcile.observed", f"no JSON could be read: {fault}", where=str(observed)
             ) from fault

@@ -100,7 +100,7 @@ def _known(path: Path | None) -> Mapping[str, str] | None:
 
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as fault:
+    except (OSError, ValueError, RecursionError) as fault:
         raise InvalidDocument("unity.known_guids", f"cannot be read: {fault}", where=str(path)) from None
     if not isinstance(found, dict):
         raise InvalidDocument("unity.known_guids", "it is no JSON object", where=str(path))

@@ -89,9 +89,12 @@ def test_all_faults_of_a_plan_come_at_once(files, capsys):
     "text",
     [
         "", "[]", "{", '{"schema": 1, "schema": 2}', '{"a": NaN}',
-        "\ud800".encode("utf-8", "surrogatepass"), "[" * 9999,
+        "\ud800".encode("utf-8", "surrogatepass"), "[" * 9999, '{"schema": ' + "9" * 9999 + "}",
+        json.dumps({
+            "schema": "fabric.physical-plan.v1", "application": "photoshop", "operations": [EXPORT] * 1001
+        }),
     ],
-    ids=["empty", "a list", "cut", "twice", "NaN", "no UTF-8", "deep"],
+    ids=["empty", "a list", "cut", "twice", "NaN", "no UTF-8", "deep", "many digits", "many operations"],
 )  # fmt: skip
 def test_what_is_no_plan_is_one_clear_error(files, capsys, text):
     """Broken JSON of any kind is a line, not a traceback."""
@@ -113,6 +116,33 @@ def test_the_source_is_never_the_target(files, capsys, kind):
     assert code == 2
     assert "[photoshop.out_is_source]" in line
     assert before == digest_file(files / "icon.psd")
+
+
+def test_what_the_plan_reads_is_never_the_target(files, capsys):
+    """The picture that goes into the smart object stays, too."""
+    before = digest_file(files / "art.png")
+    code, _, (line,) = run(capsys, "apply", files / "icon.psd", plan(files, REPLACE), files / "art.png")
+    assert (1, True) == (code, "operations[0].args.contents: the target is this input itself" in line)
+    assert before == digest_file(files / "art.png")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX pipes")
+@pytest.mark.parametrize("kind", ["pipe", "dangling", "loop"])
+def test_what_is_no_file_is_never_replaced(files, capsys, kind):
+    """A device, a pipe or a link to nowhere as a target is a usage error and stays."""
+    out = files / "out"
+    if kind == "pipe":
+        os.mkfifo(out)
+    else:
+        out.symlink_to("out" if kind == "loop" else "nowhere/at/all")
+    before = out.lstat()
+    for words in (
+        ("apply", files / "icon.psd", plan(files, EXPORT), out),
+        ("render", files / "icon.psd", out),
+    ):
+        code, _, (line,) = run(capsys, *words)
+        assert (2, True) == (code, line.endswith("[photoshop.out_is_no_file]"))
+    assert (before.st_ino, before.st_mode) == (out.lstat().st_ino, out.lstat().st_mode)
 
 
 @pytest.mark.parametrize(
