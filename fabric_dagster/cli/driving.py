@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Self
 
 from fabric_dagster.cli.output import note
 from fabric_dagster.errors import CheckFailed, Fault, NeedsPerson, Refused, UsageFault
-from fabric_dagster.supervisor.controls import require_standing, tidy
+from fabric_dagster.supervisor.controls import require_standing
 from fabric_dagster.supervisor.failures import reopen
+from fabric_dagster.supervisor.stages import tidy
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -94,7 +95,7 @@ class Driver:
             run = services.reload(run)
             if run.state == "completed":
                 with services.alone(run.run):
-                    tidy(services, taken.workflow, run)
+                    tidy(services, run)
                     require_standing(services, taken.workflow, run)
             if run.state == "failed":
                 run = reopen(services, taken.workflow, run, "operator")

@@ -6,7 +6,6 @@ needs a verdict signed by the validator, completion needs one for every side and
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from fabric_dagster.contracts.handoff import Handoff
@@ -17,7 +16,7 @@ from fabric_dagster.supervisor.binding import load_ticket
 from fabric_dagster.supervisor.execution import admit, require_order
 from fabric_dagster.supervisor.failures import fail_run
 from fabric_dagster.supervisor.judging import trusted_verdict
-from fabric_dagster.supervisor.stages import discard, stage_folder
+from fabric_dagster.supervisor.stages import tidy
 
 if TYPE_CHECKING:
     from fabric_dagster.contracts.commission import Commission
@@ -179,7 +178,7 @@ def complete(services: Services, workflow: Workflow, run_id: str, node_id: str) 
     with services.alone(run_id):
         run = services.reload(run_id)
         if run.state == "completed":
-            tidy(services, workflow, run)
+            tidy(services, run)
             return run
         admit(services, workflow, run)
         partition = next(item for item in workflow.compiled.partitions if item.id == node_id)
@@ -190,7 +189,7 @@ def complete(services: Services, workflow: Workflow, run_id: str, node_id: str) 
             raise CheckFailed("fabric.verdict_missing", "no independent verdict was given", where=run.key)
         require_standing(services, workflow, run)
         services.append(run, "run.completed", {"verdicts": envelopes, "unresolved": []}, "completed")
-        tidy(services, workflow, run)
+        tidy(services, run)
         return run
 
 
@@ -210,15 +209,3 @@ def require_standing(services: Services, workflow: Workflow, run: RunRecord) -> 
                 where=str(provider.root),
                 mend="restore the files and run it again, or change the ticket's block",
             )
-
-
-def tidy(services: Services, workflow: Workflow, run: RunRecord) -> None:
-    """Undo journals live until the verdict and stages until the end; then they would only fill the disk."""
-    by_id = {item.id: item for item in workflow.compiled.partitions}
-    for task in run.tasks:
-        if task.transaction and task.task.partition in by_id:
-            application = by_id[task.task.partition].application
-            provider = services.provider(application, run.run, run.key)
-            with suppress(Conflict):  # somebody is writing there: the next look at this run forgets it
-                provider.forget(task.transaction)
-    discard(stage_folder(services, run.run))

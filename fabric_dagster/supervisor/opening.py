@@ -18,7 +18,7 @@ from fabric_dagster.errors import FabricError, InvalidDocument, NeedsPerson, Ref
 from fabric_dagster.spine.ports import NewEvent
 from fabric_dagster.supervisor.projection import fold, load_run, stream_of
 from fabric_dagster.supervisor.services import disk_told
-from fabric_dagster.supervisor.stages import discard, stage_folder
+from fabric_dagster.supervisor.stages import tidy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,7 +136,7 @@ def _supersede(services: Services, key: str, reference: str, newest: str) -> Non
             if run.state in SUPERSEDED and not unknown:
                 body = {"by": newest, "unresolved": [f"superseded by {newest}"]}
                 services.append(run, "run.superseded", body)
-                discard(stage_folder(services, run.run))
+                tidy(services, run)
 
 
 def reconciling(services: Services, run: RunRecord) -> RunRecord | None:

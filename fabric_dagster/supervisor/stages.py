@@ -13,9 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fabric_dagster.errors import Conflict
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fabric_dagster.supervisor.projection import RunRecord
     from fabric_dagster.supervisor.services import Services
 
 
@@ -42,3 +45,13 @@ def _writable_then_again(function: Callable[..., Any], path: str, _why: object) 
         Path(path).chmod(stat.S_IWRITE | stat.S_IREAD)
         if function in {os.unlink, os.remove, os.rmdir}:
             function(path)
+
+
+def tidy(services: Services, run: RunRecord) -> None:
+    """Undo journals live until the verdict and stages until the end; then they would only fill the disk."""
+    for task in run.tasks:
+        if task.transaction:
+            application = task.task.specialist.partition("/")[0]
+            with suppress(Conflict):  # somebody is writing there: the next look at this run forgets it
+                services.provider(application, run.run, run.key).forget(task.transaction)
+    discard(stage_folder(services, run.run))
