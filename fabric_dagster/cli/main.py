@@ -11,13 +11,13 @@ import importlib
 import os
 import pkgutil
 import sys
+from typing import TYPE_CHECKING
 
-import click
-import typer
-
-from fabric_dagster import __version__
-from fabric_dagster.cli import commands
 from fabric_dagster.errors import FabricError, UsageFault, one_line
+
+if TYPE_CHECKING:
+    import click
+    import typer
 
 INTERRUPTED = 130
 USAGE = 2
@@ -25,6 +25,11 @@ USAGE = 2
 
 def build() -> typer.Typer:
     """The program with every command registered."""
+    import typer
+
+    from fabric_dagster import __version__
+    from fabric_dagster.cli import commands
+
     app = typer.Typer(
         name="fabric",
         help="A governed production line for game art, on Dagster.",
@@ -56,7 +61,7 @@ def main(arguments: list[str] | None = None) -> None:
         code = _run(arguments)
         # What is still held back is written now, where a full disk or a closed pipe can still be told.
         sys.stdout.flush()
-    except (KeyboardInterrupt, click.Abort):
+    except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -74,6 +79,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None) -> int:
     """Run the command and print what it raises; the exit code."""
+    # Imported here, so that an interrupt of the very start is caught by whoever called.
+    import click
+
     try:
         return build()(args=arguments, prog_name="fabric", standalone_mode=False) or 0
     except FabricError as error:
@@ -82,6 +90,8 @@ def _run(arguments: list[str] | None) -> int:
         return _complain(error)
     except click.exceptions.NoArgsIsHelpError:
         return USAGE  # the help is printed
+    except click.Abort:
+        return INTERRUPTED
     except click.ClickException as error:
         return _complain(_usage(error))
 
@@ -95,7 +105,7 @@ def _complain(error: FabricError) -> int:
 
 def _usage(error: click.ClickException) -> UsageFault:
     """What the argument parser found, as an error of ours: one line that says where to look."""
-    context = error.ctx if isinstance(error, click.UsageError) else None
+    context = getattr(error, "ctx", None)  # a usage error's alone
     path = context.command_path if context else "fabric"
     return UsageFault(
         "cli.usage",

@@ -70,7 +70,8 @@ def _answer(engine: Any, request: dict[str, Any]) -> dict[str, Any]:  # noqa: AN
     except OSError as fault:
         if fault.filename is None and fault.errno is None:
             return _unable(fault)  # a library's complaint about the bytes, not the system's about a file
-        what = f"{fault.strerror or fault}: {fault.filename or ''}"
+        named = f": {fault.filename}" if fault.filename else ""
+        what = f"the system says: {fault.strerror or fault}{named}"
         return _failed("photoshop.file_unavailable", what, "check the path and its permissions")
     except Exception as fault:  # the worker is the boundary: whatever a library raises becomes data  # noqa: BLE001
         return _unable(fault)

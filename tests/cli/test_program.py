@@ -78,3 +78,13 @@ def test_text_for_people_holds_nothing_that_a_terminal_obeys(capsys):
     """Escapes, bells, reordering and half characters are shown; tabs, line ends and letters stay."""
     output.say("a\x1b[31m\x07 \u202eb \udcff\tö\r\n日本 \r!")
     assert "a\\x1b[31m\\x07 \\u202eb \\udcff\tö\r\n日本 \\r!\n" == capsys.readouterr().out
+
+
+def test_an_interrupt_of_the_very_start_is_130_too(monkeypatch, capsys):
+    """While the command modules are still being imported."""
+
+    def interrupted() -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fabric_dagster.cli.main.build", interrupted)
+    assert (130, "", "fabric: interrupted\n") == fabric(capsys, "spine", "tail")
