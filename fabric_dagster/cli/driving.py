@@ -13,9 +13,9 @@ Rules kept here:
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Self
 
-from fabric_dagster.cli.output import note
 from fabric_dagster.errors import CheckFailed, Fault, NeedsPerson, Refused, UsageFault
 from fabric_dagster.supervisor.controls import require_standing
 from fabric_dagster.supervisor.failures import reopen
@@ -206,6 +206,9 @@ def _surprises(result: dg.ExecuteInProcessResult) -> None:
             faults.append(Fault(code, text, step))
             codes.add(int(str(user.metadata["exit_code"].value)))
         else:
+            # Dagster wraps what a step raised: the innermost is what happened.
+            while error is not None and error.cause is not None:
+                error = error.cause
             text = error.message.strip() if error else "failed"
             faults.append(Fault("dagster.step_failed", text, step))
     if faults:
@@ -213,7 +216,13 @@ def _surprises(result: dg.ExecuteInProcessResult) -> None:
 
 
 def show_progress(hall: Hall) -> None:
-    """Say on standard error what happens, where a person watches."""
+    """Say on standard error what happens, where a person watches.
+
+    While a step runs, Dagster turns standard error into its log file; what a person sees is held here before.
+    """
+    if not sys.stderr.isatty():
+        return
+    watched = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8", errors="backslashreplace")
 
     def tell(kind: str, body: object) -> None:
         if kind in PROGRESS:
@@ -221,6 +230,6 @@ def show_progress(hall: Hall) -> None:
             if isinstance(body, dict):
                 task = body.get("task")
                 about = task.get("partition", "") if isinstance(task, dict) else body.get("side", "")
-            note(f"  {about + ': ' if about else ''}{PROGRESS[kind]}")
+            print(f"  {about + ': ' if about else ''}{PROGRESS[kind]}", file=watched, flush=True)
 
     hall.tell = tell

@@ -95,8 +95,8 @@ def _wrapped(seams, method, name):
 class FixedChoices:
     """Stands in for ``uuid`` in the providers: the same random choices in every process."""
 
-    def __init__(self):
-        self.numbers = (random.Random(f"choice {n}") for n in itertools.count())  # noqa: S311 - fixed on purpose
+    def __init__(self, salt):
+        self.numbers = (random.Random(f"{salt} {n}") for n in itertools.count())  # noqa: S311 - fixed on purpose
 
     def uuid4(self):
         """The next of the fixed choices."""
@@ -139,7 +139,7 @@ def fabric(arguments, output, seam=None, log=None, plant="good"):
     PLANTS[plant]()
     put_in(Seams(seam, log and Path(log)))
     for module in (resources.unity.provider, resources.photoshop.provider):
-        module.uuid = FixedChoices()
+        module.uuid = FixedChoices(" ".join(Path(word).stem for word in arguments[:4]))
     code = 0
     try:
         main(arguments)
