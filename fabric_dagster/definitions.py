@@ -6,16 +6,17 @@ import dagster as dg
 
 from resources.supervision.dagster import FabricResource
 from sensors.intake import ticket_intake
+from sensors.recovery import recovery
 
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """Packs as assets and checks, the intake sensor, the resources of the embedded default."""
+    """Packs as assets and checks, the sensors, the resources of the embedded default."""
     packs = dg.load_from_defs_folder(path_within_project=Path(__file__).parent)
     return dg.Definitions.merge(
         packs,
         dg.Definitions(
-            sensors=[ticket_intake],
+            sensors=[ticket_intake, recovery],
             resources={"fabric": FabricResource()},
             executor=dg.in_process_executor,
         ),

@@ -3,6 +3,7 @@
 import dagster as dg
 
 from assets.names import GRAPH_TAG, INTAKE, PROJECT_TAG, RUN_TAG, TICKET_TAG, node_key, tickets
+from fabric_dagster.supervisor.projection import RunRecord
 from resources.supervision.dagster import FabricResource
 from sensors.inbox import Taken, look
 
@@ -12,13 +13,13 @@ WANTED = frozenset({"opened", "running"})
 
 
 def run_tags(taken: Taken, project: str) -> dict[str, str]:
+    """The tags of a taken ticket's run."""
+    return tags_of(taken.opened.run, project)
+
+
+def tags_of(run: RunRecord, project: str) -> dict[str, str]:
     """The tags that lead from a Dagster run to the supervisor run."""
-    return {
-        RUN_TAG: taken.opened.run.run,
-        TICKET_TAG: taken.ticket.key,
-        GRAPH_TAG: taken.workflow.compiled.digest,
-        PROJECT_TAG: project,
-    }
+    return {RUN_TAG: run.run, TICKET_TAG: run.key, GRAPH_TAG: run.body["graph"], PROJECT_TAG: project}
 
 
 @dg.sensor(

@@ -1,0 +1,93 @@
+"""Recovery without a person: what a registered edge reset is run again, as a Dagster run of exactly that.
+
+Rules kept here:
+
+* The supervisor has decided already (``recovery.followed`` is on the spine); here it is only requested, once
+  per event.
+* Nothing is requested while a Dagster run of the same supervisor run lives, and nothing for runs that
+  `fabric run` drives: it goes on by itself.
+* The new Dagster run carries the same tags, so that both lead to the one supervisor run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from assets.names import DRIVER_TAG, RUN_TAG, node_key
+from resources.supervision.dagster import FabricResource
+from sensors.intake import tags_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fabric_dagster.spine.ports import Event
+    from fabric_dagster.supervisor.projection import RunRecord
+    from resources.supervision.assembly import Hall
+
+EVERY_SECONDS = 15
+AT_MOST = 50
+
+
+@dataclass
+class Recoveries:
+    """What one look at the spine found."""
+
+    wanted: list[tuple[RunRecord, Event]] = field(default_factory=list)
+    #: the position up to which nothing waits any more.
+    cursor: int = 0
+
+
+def look(hall: Hall, after: int, live: Callable[[RunRecord], bool]) -> Recoveries:
+    """Runs whose newest step is a followed edge that nobody has gone on from; at most ``AT_MOST``."""
+    found = Recoveries(cursor=after)
+    waiting = False
+    for event in hall.services.store.read(after=after, types=["recovery.followed"]):
+        run = hall.services.reload(event.stream.removeprefix("run:"))
+        newest = next(item for item in reversed(run.events) if item.type != "dagster.linked")
+        if run.state == "running" and newest.position == event.position:
+            if live(run) or len(found.wanted) >= AT_MOST:
+                waiting = True
+                continue
+            found.wanted.append((run, event))
+        if not waiting:
+            found.cursor = event.position
+    return found
+
+
+@dg.sensor(
+    name="recovery",
+    target=dg.AssetSelection.all(),
+    minimum_interval_seconds=EVERY_SECONDS,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Runs again what a registered recovery edge has reset; once per followed edge.",
+)
+def recovery(context: dg.SensorEvaluationContext, fabric: FabricResource) -> dg.SensorResult:
+    """Look once at what the spine says of recoveries."""
+    hall = fabric.hall()
+
+    def live(run: RunRecord) -> bool:
+        runs = context.instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run.run}))
+        return any(not item.is_finished for item in runs)
+
+    cursor = context.cursor or ""
+    found = look(hall, int(cursor) if cursor.isdecimal() else 0, live)
+    requests = []
+    for run, event in found.wanted:
+        newest = context.instance.get_run_by_id(run.dagster_runs[-1]) if run.dagster_runs else None
+        if newest is not None and DRIVER_TAG in newest.tags:
+            continue
+        graph = hall.workflow(run.reference).compiled
+        reset = set(event.body["reset"])
+        nodes = [node for part in graph.partitions if part.id in reset for node in part.nodes]
+        requests.append(
+            dg.RunRequest(
+                run_key=f"recovery:{run.run}:{event.position}",
+                partition_key=run.key,
+                asset_selection=[node_key(graph, node) for node in nodes],
+                tags=tags_of(run, hall.home.id[7:23]),
+            )
+        )
+    return dg.SensorResult(run_requests=requests, cursor=str(found.cursor))
