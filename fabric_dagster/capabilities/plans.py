@@ -7,6 +7,7 @@ duplicate key is a fault, since the second would silently win.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydantic import ValidationError
@@ -18,12 +19,16 @@ from fabric_dagster.errors import Fault, InvalidDocument
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pydantic_core import ErrorDetails
+
     from fabric_dagster.capabilities.base import Arguments
 
 LARGEST = 4 << 20
 MOST_OPERATIONS = 1000
 #: what pydantic calls the plain alternatives of a union
 ALTERNATIVES = frozenset({"str", "int", "bool", "float", "none", "list", "dict"})
+#: how pydantic calls what people know as an object
+OBJECT = re.compile(r"a valid dictionary or instance of \w+")
 SCHEMA_MEND = "see `fabric schema fabric.physical-plan.v1`"
 
 
@@ -99,19 +104,57 @@ def _json(data: bytes, where: str) -> Any:  # noqa: ANN401 - any JSON value
 
 def _faults(error: ValidationError, where: str, prefix: str, code: str, mend: str) -> list[Fault]:
     found: dict[str, list[Fault]] = {}
-    for item in error.errors(include_url=False):
+    for item in _likeliest(error):
         path = prefix + "".join(_parts(item["loc"]))
         value = item.get("input")
         missing = item["type"] == "missing"
         what = "this key is missing" if missing else item["msg"].removeprefix("Value error, ")
+        what = OBJECT.sub("an object", what)
         if item["type"] == "extra_forbidden":
             what = "this key is unknown"
         shown = None if missing else value if isinstance(value, str) else json.dumps(value, default=str)
         place = f"{where}: {path.removeprefix('.') or 'the document'}"
         found.setdefault(path, []).append(Fault(code, what[:1].lower() + what[1:], place, mend, shown))
-    # Where a value may be text or an object, only what is wrong inside the object says anything.
-    outer = [path for path in found if any(other.startswith(f"{path}.") for other in found)]
-    return [fault for path, faults in found.items() if path not in outer for fault in faults]
+    return [_one(faults) for faults in found.values()]
+
+
+def _likeliest(error: ValidationError) -> list[ErrorDetails]:
+    """The complaints, of a union only those of the alternative that the value is nearest to.
+
+    An object that is nearly a reference is told what it lacks as a reference, not as everything else that
+    might stand there.
+    """
+    items = error.errors(include_url=False)
+    inside: dict[tuple[int | str, ...], dict[str, list[int]]] = {}
+    for number, item in enumerate(items):
+        for depth, part in enumerate(item["loc"]):
+            if isinstance(part, str) and _alternative(part):
+                inside.setdefault(item["loc"][:depth], {}).setdefault(part, []).append(number)
+                break
+    dropped: set[int] = set()
+    for base, alternatives in inside.items():
+        deep = {
+            name: numbers
+            for name, numbers in alternatives.items()
+            if any(len(items[n]["loc"]) > len(base) + 1 for n in numbers)
+        }
+        if deep:
+            nearest = min(deep, key=lambda name: len(deep[name]))
+            dropped |= {n for name, numbers in alternatives.items() if name != nearest for n in numbers}
+    return [item for number, item in enumerate(items) if number not in dropped]
+
+
+def _one(faults: list[Fault]) -> Fault:
+    """One fault of all that is said of one place."""
+    first = faults[0]
+    said = list(dict.fromkeys(fault.what.removeprefix("input should be ") for fault in faults))
+    what = first.what if len(said) == 1 else f"input should be {' or '.join(said)}"
+    return Fault(first.code, what, first.where, first.mend, first.value)
+
+
+def _alternative(part: str) -> bool:
+    """Whether a part of a location is the name that a union's alternative has."""
+    return part in ALTERNATIVES or "[" in part or part[:1].isupper()
 
 
 def _parts(location: Iterable[int | str]) -> Iterator[str]:
@@ -119,5 +162,5 @@ def _parts(location: Iterable[int | str]) -> Iterator[str]:
     for part in location:
         if isinstance(part, int):
             yield f"[{part}]"
-        elif part not in ALTERNATIVES and "[" not in part and not part[:1].isupper():
+        elif not _alternative(part):
             yield f".{part}"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from fabric_dagster.capabilities.plans import read_plan
 from fabric_dagster.capabilities.unity_undo_transaction import UndoTransaction
 from fabric_dagster.digests import digest_file
-from fabric_dagster.errors import Fault, InvalidDocument, OperationFailed, UsageFault
+from fabric_dagster.errors import Conflict, FabricError, Fault, InvalidDocument, OperationFailed, UsageFault
 from fabric_dagster.graphs.refs import is_ref
 from resources.unity.provider import HeadlessUnity, new_transaction
 
@@ -70,9 +70,12 @@ def apply_plan(project: Path, plan_file: Path, *, dry_run: bool = False) -> Appl
     with tempfile.TemporaryDirectory(prefix="fabric-unity-") as private:
         stage = Path(private)
         bound = _laid(plan, plan_file, stage)
-        unity.check(bound)
-        bound = bound.model_copy(update={"allocations": {**unity.allocate(bound), **plan.allocations}})
-        staged = unity.stage(bound, stage)
+        try:
+            unity.check(bound)
+            bound = bound.model_copy(update={"allocations": {**unity.allocate(bound), **plan.allocations}})
+            staged = unity.stage(bound, stage)
+        except FabricError as error:
+            raise _named(error, plan, bound, plan_file) from error
         if dry_run or not staged.changes:
             return Applied(None, staged, staged.observations)
         transaction = new_transaction()
@@ -131,9 +134,17 @@ def _undo(
             where=str(plan_file),
             mend="write two plans",
         )
+    kept = {journal.transaction for journal in unity.transactions.journaled()}
     for args in undo:
         if not dry_run:
             unity.undo(args.transaction)
+        elif args.transaction not in kept:
+            raise Conflict(
+                "transaction.unknown",
+                "there is no undo journal for this transaction",
+                where=args.transaction,
+                mend="it was never committed, or its journal was dropped since",
+            )
     return Applied(None, None, undone=tuple(args.transaction for args in undo))
 
 
@@ -178,6 +189,21 @@ def _laid(plan: PhysicalPlan, plan_file: Path, stage: Path) -> PhysicalPlan:
     if faults:
         raise InvalidDocument.of(faults)
     return plan.model_copy(update={"operations": tuple(operations)})
+
+
+def _named(error: FabricError, plan: PhysicalPlan, bound: PhysicalPlan, plan_file: Path) -> FabricError:
+    """The error with the plan's own names: of our private copies nobody has heard."""
+    places = {
+        operation.args["source"]: (f"{plan_file}: operations[{index}].args.source", plan.operations[index])
+        for index, operation in enumerate(bound.operations)
+        if isinstance(operation.args.get("source"), str)
+    }
+    faults = []
+    for fault in error.faults:
+        place, operation = places.get(fault.where, (fault.where or str(plan_file), None))
+        value = fault.value if operation is None else str(operation.args["source"])
+        faults.append(Fault(fault.code, fault.what, place, fault.mend, value))
+    return type(error).of(faults)
 
 
 def _source(source: str, plan_file: Path) -> Path | None:

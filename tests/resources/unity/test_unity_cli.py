@@ -158,3 +158,38 @@ def test_every_edit_case_of_real_projects_comes_out_by_plan(corpus, tmp_path):
             undo = operation("unity.undo_transaction@1", transaction=done.transaction)
             apply_plan(copy, write_plan(tmp_path, undo))
         assert tree_manifest(copy) == before
+
+
+def test_a_source_that_is_no_picture_is_named_as_the_plan_does(project, tmp_path):
+    """Not by the private copy that was looked at."""
+    (tmp_path / "icon.png").write_bytes(b"no picture")
+    plan = write_plan(tmp_path, import_icon(source="icon.png"))
+    code, _, err = fabric("apply", project, plan)
+    assert (1, 1) == (code, err.count("\n"))
+    assert f"{plan}: operations[0].args.source: " in err
+    assert "(found 'icon.png')" in err
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (None, "value: input should be a valid boolean or a valid integer or a valid string or an object"),
+        ({"fileID": "1", "guid": "zz"}, "value.guid: string should match pattern"),
+        ({"$ref": "x"}, "value.$ref: string should match pattern"),
+        ({}, "value.fileID: this key is missing"),
+    ],
+)
+def test_a_value_of_no_kind_is_one_line(project, tmp_path, value, said):
+    """Told is what is wrong with what it is nearest to, not that it is nothing else."""
+    plan = write_plan(tmp_path, set_value("icon", value))
+    code, _, err = fabric("apply", project, plan)
+    assert (1, 1) == (code, err.count("\n"))
+    assert said in err
+
+
+def test_a_dry_run_undoes_nothing_that_is_not_there(project, tmp_path):
+    """It refuses what the real run would refuse."""
+    plan = write_plan(tmp_path, operation("unity.undo_transaction@1", transaction="nothing"))
+    for words in ((), ("--dry-run",)):
+        code, _, err = fabric("apply", project, plan, *words)
+        assert (1, True) == (code, "[transaction.unknown]" in err)
