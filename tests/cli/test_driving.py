@@ -1,10 +1,14 @@
 """One driver, many runs: one instance, one job, and Dagster told of a template once."""
 
+import os
+import sys
+from pathlib import Path
+
 import governed
 import pytest
 
 from assets.names import template_key
-from fabric_dagster.cli.driving import Driver
+from fabric_dagster.cli.driving import Driver, show_progress
 from sensors.inbox import take
 
 
@@ -25,3 +29,16 @@ def test_a_driver_drives_many_runs_on_one_instance(hall, tmp_path):
     assert [1, 1] == [len(run.dagster_runs) for run in runs]
     assert {run.run_id for run in dagster_runs} == {name for run in runs for name in run.dagster_runs}
     assert [1, 1] == seen
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+def test_progress_is_seen_while_dagster_holds_standard_error(hall, monkeypatch):
+    """A step's standard error is turned into a file; the person at the terminal still sees what happens."""
+    seen, terminal = os.openpty()
+    with os.fdopen(terminal, "w") as stream, Path(os.devnull).open("w") as captured:
+        monkeypatch.setattr(sys, "stderr", stream)
+        show_progress(hall)
+        os.dup2(captured.fileno(), stream.fileno())
+        hall.tell("run.completed", {})
+    assert "completed" in os.read(seen, 100).decode()
+    os.close(seen)
