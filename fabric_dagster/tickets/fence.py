@@ -27,6 +27,7 @@ MAX_FAULTS = 100
 REFERENCE = re.compile(r"[A-Z][A-Za-z0-9]{2,79}@[1-9][0-9]{0,8}")
 #: generous on purpose: a marker that an editor spoiled is named, not overlooked.
 _MARKER_LINE = re.compile(r"\s*[\"'\u2018-\u201f]?fabric[\"'\u2018-\u201f]?\s*[:\uff1a]", re.IGNORECASE)
+_MARKDOWN_FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n\s*fabric[ \t]*:", re.MULTILINE | re.IGNORECASE)
 _PAIR = re.compile(r"([^\s#:{}\[\]&*!|>@`,?-][^:#]*?) *:(?: +(.*?))? *")
 _ODD_VALUE = re.compile(r"[&*!|>{\[]")
 _NEEDED = "put one code block into the description whose first line is 'fabric: NAME@MAJOR'"
@@ -105,15 +106,19 @@ def _the_block(issue: Issue) -> Block:
         )
     if found:
         return found[0]
+    mend = _NEEDED
     later = [b for b in issue.blocks if any(_MARKER_LINE.match(line) for line in b.text.split("\n"))]
     if later:
         hint = f"code block {later[0].number} has the line, but not as its first"
+    elif _MARKDOWN_FENCE.search(issue.prose):
+        hint = "the line stands between Markdown's ``` marks, which Jira's wiki markup does not read"
+        mend = "write {code} above and below it instead, each on a line of its own"
     elif _MARKER_LINE.search(issue.prose):
         hint = "the line stands in the prose, or in a code block that is not closed: neither is read"
     else:
         hint = f"the description has {len(issue.blocks)} code blocks"
     raise InvalidDocument(
-        "ticket.no_block", f"the issue holds no fabric block; {hint}", where=issue.name, mend=_NEEDED
+        "ticket.no_block", f"the issue holds no fabric block; {hint}", where=issue.name, mend=mend
     )
 
 

@@ -118,6 +118,10 @@ class TicketFiles:
             raise _refuse("file_ambiguous", "the path exists under several input roots", "write it absolute")
         if found:
             return found[0]
+        if len(parts) == 1 and not _is_link(self.attachments) and parts[0] in _names(self.attachments):
+            raise _refuse(
+                "file_missing", "this is a path, and no input root has it", f"write {ATTACHMENT}{parts[0]}"
+            )
         if missing is not None:
             raise missing
         raise _no_root()
@@ -201,12 +205,16 @@ def _descend(root: Path, parts: tuple[str, ...], place: str) -> Path:
     return real
 
 
+def _names(folder: Path) -> list[str]:
+    try:
+        return [entry.name for entry in os.scandir(folder)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
 def _child(folder: Path, name: str, place: str) -> Path:
     wanted = unicodedata.normalize("NFC", name)
-    try:
-        names = [entry.name for entry in os.scandir(folder)]
-    except (FileNotFoundError, NotADirectoryError):
-        names = []
+    names = _names(folder)
     if name in names:
         return folder / name
     same = [found for found in names if unicodedata.normalize("NFC", found) == wanted]

@@ -1,8 +1,16 @@
 """The fenced block: where it is found, and what it may hold."""
 
+import json
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from fabric_dagster.errors import InvalidDocument
+from fabric_dagster.tickets import read_issue
+from fabric_dagster.tickets.fence import open_fence
+
+GRAPH = "CreateOfferIconAndIntegrate@1"
 
 SETTINGS = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -199,6 +207,15 @@ def test_no_flood_of_faults(desk):
 def test_marker_line(desk, line, codes):
     """The first line names the graph and its major version, exactly."""
     assert codes == desk.codes(f"{line}\n{desk.BODY}")
+
+
+def test_a_markdown_fence_in_wiki_markup():
+    """Wiki markup has no Markdown: who writes its marks is told what a code block is there."""
+    fields = {"summary": "s", "description": f"Hi\r\n```yaml\r\nfabric: {GRAPH}\r\n```\r\n"}
+    issue = read_issue(json.dumps({"key": "A-1", "fields": fields}).encode(), "A-1.json")
+    with pytest.raises(InvalidDocument) as caught:
+        open_fence(issue)
+    assert ("ticket.no_block", True) == (caught.value.code, "{code}" in str(caught.value))
 
 
 def test_another_graphs_keys(desk):

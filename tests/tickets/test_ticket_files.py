@@ -132,6 +132,18 @@ def test_missing_folders(tmp_path):
     assert ["ticket.file_missing"] * 2 == [code_of(files, value) for value in ("attachment:x.png", "x.png")]
 
 
+def test_an_attachment_named_as_a_path(tmp_path):
+    """What lies beside the issue under just this name is told how to be named."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "coin.png").write_bytes(b"x")
+    with pytest.raises(InvalidDocument) as caught:
+        TicketFiles(tmp_path / "a", (tmp_path / "b",)).resolve("coin.png")
+    assert ("ticket.file_missing", True) == (
+        caught.value.code,
+        "Write attachment:coin.png" in str(caught.value),
+    )
+
+
 def test_unicode_forms(tmp_path):
     """A name is the same name in either Unicode form; both at once are ambiguous."""
     composed, decomposed = (unicodedata.normalize(form, "caf\u00e9.png") for form in ("NFC", "NFD"))
