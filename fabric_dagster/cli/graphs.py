@@ -71,8 +71,14 @@ def _read(path: Path, shown: str) -> bytes:
     from fabric_dagster.documents import MAX_BYTES
 
     if not path.is_file():
+        like = (
+            f"write its major version too, as in {shown}@1, or " if _REFERENCE.fullmatch(f"{shown}@1") else ""
+        )
         raise UsageFault(
-            "graph.not_found", "this is neither Name@MAJOR nor a file", mend="name a YAML file", value=shown
+            "graph.not_found",
+            "this is neither Name@MAJOR nor a file",
+            mend=f"{like}name a YAML file; `fabric pack list` names the graphs",
+            value=shown,
         )
     with path.open("rb") as stream:
         return stream.read(MAX_BYTES + 1)

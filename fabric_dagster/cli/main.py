@@ -107,9 +107,12 @@ def _usage(error: click.ClickException) -> UsageFault:
     """What the argument parser found, as an error of ours: one line that says where to look."""
     context = getattr(error, "ctx", None)  # a usage error's alone
     path = context.command_path if context else "fabric"
+    # Both parsers add their guess to the message: said once, as the mend.
+    what, _, guess = error.format_message().partition(" Did you mean ")
+    guess = guess.partition("?")[0]
     return UsageFault(
         "cli.usage",
-        error.format_message().rstrip("."),
+        what.rstrip("."),
         where=path.removeprefix("fabric").strip(),
-        mend=f"see `{path} --help`",
+        mend=f"did you mean {guess}? See `{path} --help`" if guess else f"see `{path} --help`",
     )

@@ -70,7 +70,7 @@ def load_key(home: Path) -> ValidatorKey:
             "validator.no_key",
             "the validator has no key here",
             where=str(path),
-            mend="run `fabric init`, or `fabric validator keygen`",
+            mend="run `fabric init`, or `python -m fabric_dagster.validators keygen`",
         ) from None
     if os.name != "nt" and mode & OTHERS:
         raise Refused(

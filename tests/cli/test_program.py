@@ -22,6 +22,10 @@ def fabric(capsys, *words):
     [
         (["nothing"], "fabric: No such command 'nothing'. See `fabric --help` [cli.usage]\n"),
         (
+            ["pak"],
+            "fabric: No such command 'pak'. Did you mean 'pack'? See `fabric --help` [cli.usage]\n",
+        ),
+        (
             ["photoshop", "render", "a.psd"],
             (
                 "fabric: photoshop render: Missing argument 'OUT.png'."

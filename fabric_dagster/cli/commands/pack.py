@@ -42,7 +42,7 @@ def list_(*, home: HomeOption = None, packs: PacksOption = None, as_json: JsonFl
             say(f"{row['name']}  {row['version']}  {row['digest']}  {row['lock']}")
             say(f"  {row['title']}: {', '.join(row['graphs'])}")
         for name, faults in known.broken.items():
-            say(f"{name}  does not load: {len(faults)} faults; see `fabric pack check {name}`")
+            say(f"{name}  does not load: {_count(faults)}; see `fabric pack check {name}`")
 
     emit({"packs": rows, "broken": broken}, as_json=as_json, human=human)
 
@@ -87,12 +87,16 @@ def check(
 
     def human() -> None:
         for row in rows:
-            state = f"{len(row['faults'])} faults" if row["faults"] else "sound"
+            state = _count(row["faults"]) if row["faults"] else "sound"
             say(f"{row['name']}  {row.get('digest', 'does not load')}  {state}")
 
     emit({"packs": rows}, as_json=as_json, human=human)
     if faults:
         raise InvalidDocument.of(faults)
+
+
+def _count(faults: list[Any]) -> str:
+    return f"{len(faults)} fault{'s' if len(faults) > 1 else ''}"
 
 
 def _check_one(folder: Path) -> tuple[LoadedPack | None, list[Fault]]:

@@ -176,7 +176,8 @@ def reconcile(
     last = record.events[-1].body
 
     def human() -> None:
-        say(f"{identity} found the target {last['standing']}: {last['decision']}. The run is {record.state}.")
+        say(f"{identity} found the target {last['standing']}: {last['decision']}.")
+        say(f"The run stands at {record.state}.")
         say("Run the ticket again to go on from there.")
 
     emit({"run": record.document().body(), "observation": dict(last)}, as_json=as_json, human=human)
