@@ -10,6 +10,8 @@ import typer
 from fabric_dagster.cli.output import JsonFlag, emit, say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fabric_dagster.errors import Fault
     from fabric_dagster.intelligence import LoadedPack
 
@@ -95,7 +97,7 @@ def check(
         raise InvalidDocument.of(faults)
 
 
-def _count(faults: list[Any]) -> str:
+def _count(faults: Sequence[object]) -> str:
     return f"{len(faults)} fault{'s' if len(faults) > 1 else ''}"
 
 
