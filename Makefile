@@ -1,4 +1,4 @@
-# Linux and macOS. On Windows: see "Windows" in README.md; every target is one `fabric` command.
+# Linux and macOS. On Windows: docs/windows.md says what to write instead of each target.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
