@@ -65,8 +65,7 @@ def _answer(engine: Any, request: dict[str, Any]) -> dict[str, Any]:  # noqa: AN
         faults = [{**fault.as_dict(), "value": fault.value} for fault in error.faults]
         return {"error": {"class": type(error).__name__, "faults": faults}}
     except MemoryError:
-        what = f"the document needs more than the {limits.memory >> 20} MiB it may use"
-        return _failed("photoshop.memory_limit", what, "raise the limit or use a smaller document")
+        return _over(limits)
     except OSError as fault:
         if fault.filename is None and fault.errno is None:
             return _unable(fault)  # a library's complaint about the bytes, not the system's about a file
@@ -74,7 +73,18 @@ def _answer(engine: Any, request: dict[str, Any]) -> dict[str, Any]:  # noqa: AN
         what = f"the system says: {fault.strerror or fault}{named}"
         return _failed("photoshop.file_unavailable", what, "check the path and its permissions")
     except Exception as fault:  # the worker is the boundary: whatever a library raises becomes data  # noqa: BLE001
-        return _unable(fault)
+        return _over(limits) if _starved(fault) else _unable(fault)
+
+
+def _starved(fault: Exception) -> bool:
+    """Whether a library says in its own words that there was no memory: OpenCV, or the system's loader."""
+    text = str(fault)
+    return "Insufficient memory" in text or (isinstance(fault, ImportError) and "failed to map" in text)
+
+
+def _over(limits: Limits) -> dict[str, Any]:
+    what = f"the document needs more than the {limits.memory >> 20} MiB it may use"
+    return _failed("photoshop.memory_limit", what, "raise the limit or use a smaller document")
 
 
 def _unable(fault: Exception) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def test_every_code_that_is_raised_is_declared():
 
     own = {
         "photoshop.no_file", "photoshop.no_folder", "photoshop.out_is_folder", "photoshop.out_is_source",
-        "photoshop.role_shared", "photoshop.bad_roles",
+        "photoshop.role_shared", "photoshop.bad_roles", "photoshop.out_is_no_file",
     }  # fmt: skip
     raised = set()
     for path in (ROOT / "resources" / "photoshop").rglob("*.py"):
