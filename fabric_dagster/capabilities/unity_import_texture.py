@@ -35,9 +35,7 @@ CAPABILITY = Capability(
     ),
     failures=(
         FailureCode("unity.source_not_png", "photoshop", True, "export the picture as a PNG again"),
-        FailureCode(
-            "unity.dimensions", "photoshop", True, "export it in a size the profile allows"
-        ),
+        FailureCode("unity.dimensions", "photoshop", True, "export it in a size the profile allows"),
         FailureCode("unity.destination_refused", "pack", False, "decide a destination under Assets/"),
         FailureCode("unity.case_clash", "pack", False, "use the existing spelling of the path"),
         FailureCode("unity.profile_unknown", "pack", False, "name a certified profile"),
