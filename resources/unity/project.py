@@ -120,6 +120,8 @@ def ignored(name: str) -> bool:
 def walk(root: Path, under: str, *, visible: bool = False) -> Iterator[Item]:
     """Every entry below ``root / under`` in sorted order, parents first; links are not entered.
 
+    What is neither file, folder nor link is left out.
+
     ``visible`` leaves out what Unity's importer does not see.
     """
     try:
@@ -133,6 +135,8 @@ def walk(root: Path, under: str, *, visible: bool = False) -> Iterator[Item]:
         path = f"{under}/{entry.name}"
         link = is_link(entry.stat(follow_symlinks=False)) if os.name == "nt" else entry.is_symlink()
         folder = not link and entry.is_dir(follow_symlinks=False)
+        if not (link or folder or entry.is_file(follow_symlinks=False)):
+            continue  # a pipe, a socket, a device: no asset, and reading it might never end
         yield Item(path, folder, link)
         if folder:
             yield from walk(root, path, visible=visible)

@@ -7,6 +7,7 @@ that the commit's comparison is with exactly what the operation saw.
 
 from __future__ import annotations
 
+import stat
 from functools import cached_property
 from pathlib import Path
 
@@ -87,7 +88,15 @@ class Workspace:
     def _load(self, path: str) -> bytes | None:
         target = under(self.project.root, path)
         try:
-            if target.stat().st_size > LARGEST:
+            found = target.stat()
+            if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+                raise OperationFailed(
+                    "unity.destination_refused",
+                    "a pipe, a socket or a device stands there",
+                    where=path,
+                    mend="name a file",
+                )
+            if found.st_size > LARGEST:
                 raise OperationFailed(
                     "unity.asset_not_text", f"the file is larger than {LARGEST >> 20} MiB", where=path
                 )

@@ -1,6 +1,7 @@
 """``fabric unity`` as a person or a script calls it."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -193,3 +194,15 @@ def test_a_dry_run_undoes_nothing_that_is_not_there(project, tmp_path):
     for words in ((), ("--dry-run",)):
         code, _, err = fabric("apply", project, plan, *words)
         assert (1, True) == (code, "[transaction.unknown]" in err)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX pipes")
+def test_a_pipe_in_the_project_is_never_read(project, tmp_path):
+    """Reading one would wait for ever: inspect leaves it out, an edit of it is refused."""
+    (project / STARTER).unlink()
+    for path in (STARTER, "Assets/pipe.asset", "Assets/pipe.asset.meta"):
+        os.mkfifo(project / path)
+    assert fabric("inspect", project)[0] == 0
+    plan = write_plan(tmp_path, set_value("price", "5"))
+    code, _, err = fabric("apply", project, plan)
+    assert (1, True) == (code, f"fabric: {STARTER}: a pipe, a socket or a device stands there" in err)
