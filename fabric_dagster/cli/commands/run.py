@@ -173,7 +173,8 @@ def reconcile(
             ) from fault
     folder = hall.home.validator / "keys" if identity == "validator" else hall.home.keys
     record = decide(hall.services, find_run(hall, run).run, load_signer(folder, identity), account)
-    last = record.events[-1].body
+    # Taking back what failed its verdict goes on after the observation: the newest event may be another.
+    last = next(e.body for e in reversed(record.events) if e.type == "reconciliation.observed")
 
     def human() -> None:
         say(f"{identity} found the target {last['standing']}: {last['decision']}.")
