@@ -28,7 +28,7 @@ from fabric_dagster.supervisor.binding import Binder, lay_inputs, store_plan
 from fabric_dagster.supervisor.failures import after_failure, fail_run, verdict_blockers
 from fabric_dagster.supervisor.opening import reconcile_first, reconciling, refuse_ticket
 from fabric_dagster.supervisor.services import disk_told, ended
-from fabric_dagster.supervisor.stages import discard, fresh, stage_folder
+from fabric_dagster.supervisor.stages import discard, fresh, stage_folder, tidy
 from fabric_dagster.validators.verdicts import open_verdict
 
 if TYPE_CHECKING:
@@ -139,6 +139,7 @@ def end_compensated(services: Services, run: RunRecord, task: TaskRecord) -> NoR
     verdict = open_verdict(json.loads(services.artifacts.get(record.envelope)), services.trust)
     blockers = verdict_blockers(verdict)
     fail_run(services, run, blockers)
+    tidy(services, run)
     raise CheckFailed.of(blockers)
 
 

@@ -22,7 +22,7 @@ from fabric_dagster.supervisor.binding import load_ticket
 from fabric_dagster.supervisor.execution import admit, require_reconciliation
 from fabric_dagster.supervisor.failures import failing, verdict_blockers
 from fabric_dagster.supervisor.services import Step
-from fabric_dagster.supervisor.stages import discard, fresh, stage_folder
+from fabric_dagster.supervisor.stages import discard, fresh, stage_folder, tidy
 from fabric_dagster.validators.verdicts import open_verdict
 
 if TYPE_CHECKING:
@@ -157,6 +157,7 @@ def _take_back(
     end = failing(verdict_blockers(verdict))
     if undo not in capabilities() or task.transaction is None or not task.changes:
         services.append_all(run, recorded, end)
+        tidy(services, run)
         return
     begun = {"task": task.digest, "capability": undo, "transaction": task.transaction}
     services.append_all(run, recorded, Step("compensation.begun", begun))
@@ -170,3 +171,4 @@ def _take_back(
             raise stop from fault
     done = {"task": task.digest, "standing": provider.standing(task.transaction, task.changes)}
     services.append_all(run, Step("compensation.done", done), end)
+    tidy(services, run)
