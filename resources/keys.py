@@ -155,7 +155,10 @@ def load_signer(keys_folder: Path, identity: str) -> KeySigner:
         handle = os.open(path, flags)
     except FileNotFoundError:
         raise UsageFault(
-            "keys.missing", f"{identity} has no key here", where=str(path), mend="run `fabric init`"
+            "keys.missing",
+            f"{identity} has no key here",
+            where=str(path),
+            mend="restore it from a backup, or make a new home with `fabric init`",
         ) from None
     with open(handle, "rb") as reader:  # noqa: PTH123 - a descriptor, opened without following links
         # The descriptor is asked, not the name: what is checked is what is read.

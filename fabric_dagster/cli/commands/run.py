@@ -45,6 +45,7 @@ def run(
     from sensors.inbox import take
 
     hall = open_hall(home)
+    _check_words(hall, graph, ticket)
     named = hall.workflow(graph)
     if dry_run:
         _dry(hall, ticket, named.compiled.reference, as_json=as_json)
@@ -62,6 +63,21 @@ def run(
 
     emit(document, as_json=as_json, human=human)
     leave(record)
+
+
+def _check_words(hall: Hall, graph: str, ticket: Path) -> None:
+    """Refuse a graph that no pack has and a ticket that is no file: both at once, nothing recorded."""
+    from fabric_dagster.errors import Fault, UsageFault
+
+    faults = []
+    if graph not in hall.workflows:
+        mend = f"use one of: {', '.join(hall.workflows) or 'none'}"
+        faults.append(Fault("graph.unknown", "no pack has this graph", "", mend, graph))
+    if not ticket.is_file():
+        mend = "name an issue's JSON file"
+        faults.append(Fault("file.missing", "there is no such file", str(ticket), mend))
+    if faults:
+        raise UsageFault.of(faults)
 
 
 def _dry(hall: Hall, path: Path, reference: str, *, as_json: bool) -> None:
@@ -117,8 +133,17 @@ def runs(
     as_json: JsonFlag = False,
 ) -> None:
     """Every run, newest last."""
-    from fabric_dagster.cli.finding import all_runs, open_hall
+    from typing import get_args
 
+    from fabric_dagster.cli.finding import all_runs, open_hall
+    from fabric_dagster.contracts.supervisor_run import RunState
+    from fabric_dagster.errors import UsageFault
+
+    if state is not None and state not in get_args(RunState):
+        raise UsageFault(
+            "run.no_state", "a run has no such state", where="--state", value=state,
+            mend=f"use one of: {', '.join(get_args(RunState))}",
+        )  # fmt: skip
     found = [item for item in all_runs(open_hall(home)) if state in {None, item.state}]
 
     def human() -> None:
