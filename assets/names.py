@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 #: Where accepted tickets come from: an external asset that the intake sensor observes.
 INTAKE = dg.AssetKey(["intake", "tickets"])
 
+#: Dagster's own name of its job over all assets. A sensor's ``target`` would need one partitions definition
+#: for all workflows, and a job for each workflow makes a large code location load three times as long.
+EVERY_ASSET = "__ASSET_JOB"
+
 RUN_TAG = "fabric/run"
 TICKET_TAG = "fabric/ticket"
 GRAPH_TAG = "fabric/graph"

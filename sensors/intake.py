@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from assets.names import GRAPH_TAG, INTAKE, PROJECT_TAG, RUN_TAG, TICKET_TAG, node_key, tickets
+from assets.names import EVERY_ASSET, GRAPH_TAG, INTAKE, PROJECT_TAG, RUN_TAG, TICKET_TAG, node_key, tickets
 from fabric_dagster.supervisor.projection import RunRecord
 from resources.supervision.dagster import FabricResource
 from sensors.inbox import Taken, look
@@ -24,7 +24,7 @@ def tags_of(run: RunRecord, project: str) -> dict[str, str]:
 
 @dg.sensor(
     name="ticket_intake",
-    target=dg.AssetSelection.all(),
+    job_name=EVERY_ASSET,
     minimum_interval_seconds=EVERY_SECONDS,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Takes Jira-format tickets from the inbox; one governed run per accepted content.",
@@ -62,6 +62,8 @@ def ticket_intake(context: dg.SensorEvaluationContext, fabric: FabricResource) -
                 metadata={"ticket": turned.name, "reasons": dg.MetadataValue.table(records)},
             )
         )
+    if not requests and not observations:
+        return dg.SensorResult(skip_reason=f"nothing new in {hall.home.inbox}", cursor=tick.cursor)
     return dg.SensorResult(
         run_requests=requests,
         dynamic_partitions_requests=partitions,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from assets.names import DRIVER_TAG, RUN_TAG, node_key
+from assets.names import DRIVER_TAG, EVERY_ASSET, RUN_TAG, node_key
 from resources.supervision.dagster import FabricResource
 from sensors.intake import tags_of
 
@@ -59,7 +59,7 @@ def look(hall: Hall, after: int, live: Callable[[RunRecord], bool]) -> Recoverie
 
 @dg.sensor(
     name="recovery",
-    target=dg.AssetSelection.all(),
+    job_name=EVERY_ASSET,
     minimum_interval_seconds=EVERY_SECONDS,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Runs again what a registered recovery edge has reset; once per followed edge.",
@@ -90,4 +90,6 @@ def recovery(context: dg.SensorEvaluationContext, fabric: FabricResource) -> dg.
                 tags=tags_of(run, hall.home.id[7:23]),
             )
         )
+    if not requests:
+        return dg.SensorResult(skip_reason="no recovery edge waits", cursor=str(found.cursor))
     return dg.SensorResult(run_requests=requests, cursor=str(found.cursor))

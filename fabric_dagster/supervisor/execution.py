@@ -87,10 +87,23 @@ def admit(services: Services, workflow: Workflow, run: RunRecord) -> Commission:
     if run.state in {"failed", "superseded", "cancelled", "stopped"}:
         raise ended(run)
     try:
-        return services.authorize(workflow)
+        commission = services.authorize(workflow)
+        _same_commission(run, commission)
     except Refused as fault:
         refuse_ticket(services, run.key, run.body["ticket"], fault)
         raise
+    return commission
+
+
+def _same_commission(run: RunRecord, commission: Commission) -> None:
+    """What was decided under one commission is not gone on with under another."""
+    if run.state != "completed" and run.body["commission"] != commission.digest:
+        raise Refused(
+            "authority.other_commission",
+            "the run was opened, and decided, under another commission",
+            where=run.key,
+            mend="run the ticket again: it is accepted anew under the present one",
+        )
 
 
 def require_order(workflow: Workflow, run: RunRecord, partition: CompiledPartition) -> None:
@@ -161,11 +174,13 @@ def _verified(services: Services, last: TaskRecord, provider: Provider) -> Outco
         raise CheckFailed("supervisor.no_result", "a succeeded task has no result", where=last.digest)
     for artifact in result.artifacts:
         services.artifacts.path(artifact.digest)
-    standing = provider.standing(last.transaction or "", last.changes)
-    if standing != "after" and last.changes:
+    moved = [
+        item.path for item in last.changes if provider.standing(last.transaction or "", (item,)) != "after"
+    ]
+    if moved:
         raise Conflict(
             "supervisor.target_changed",
-            f"what {last.task.partition} wrote has been changed since (found: {standing})",
+            f"what {last.task.partition} wrote has been changed since: {', '.join(moved)}",
             where=str(provider.root),
             mend="restore the files, or change the ticket's block so that a new run starts",
         )

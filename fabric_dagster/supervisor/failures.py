@@ -16,6 +16,7 @@ from fabric_dagster.contracts.specialist import ObservationRecord, SpecialistRes
 from fabric_dagster.errors import Fault
 from fabric_dagster.supervisor.projection import edge_name
 from fabric_dagster.supervisor.services import Step
+from fabric_dagster.supervisor.stages import tidy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,8 @@ def after_failure(
     )
     body = {"task": task.digest, "result": result.body()}
     services.append_all(run, Step("task.result", body, f"result:{task.digest}"), follows)
+    if edge is None:
+        tidy(services, run)
     return fault
 
 

@@ -4,6 +4,7 @@ Rules kept here (design/DETAILS.md, "Run identity"):
 
 * run = digest(workspace, graph digest, partition key, ticket digest, ordinal).
 * The ordinal counts accepted changes of the block, so that A → B → A runs again and A → A does not.
+* A run that did not complete is not gone on with under another commission: the ticket is accepted anew.
 * A newer revision of a ticket supersedes older runs of it. Where the completion of one is unknown, it stays
   as it is and the newer run waits until somebody looked.
 """
@@ -66,10 +67,10 @@ def open_run(services: Services, workflow: Workflow, ticket: Ticket, pictures: d
                 )
         document = services.artifacts.put_bytes(canonical(ticket.body()))
     ordinal = _accept(services, ticket, compiled.reference)
-    run = digest_of(
-        "fabric.supervisor-run.v1",
-        [services.store.workspace, compiled.digest, ticket.key, ticket.digest, ordinal],
-    )
+    run = _identity(services, compiled.digest, ticket, ordinal)
+    if _unfinished_elsewhere(services, run, commission.digest):
+        ordinal = _accept(services, ticket, compiled.reference, again=True)
+        run = _identity(services, compiled.digest, ticket, ordinal)
     body = {
         "run": run,
         "reference": compiled.reference,
@@ -108,15 +109,31 @@ def runs_of(services: Services, key: str) -> list[RunRecord]:
     return [item for item in found if item is not None]
 
 
-def _accept(services: Services, ticket: Ticket, reference: str) -> int:
-    """The ordinal of this content: that of the newest acceptance if it is the same, else the next."""
+def _identity(services: Services, graph: str, ticket: Ticket, ordinal: int) -> str:
+    parts = [services.store.workspace, graph, ticket.key, ticket.digest, ordinal]
+    return digest_of("fabric.supervisor-run.v1", parts)
+
+
+def _unfinished_elsewhere(services: Services, run: str, commission: str) -> bool:
+    """Whether ``run`` was opened under another commission and is not done: what was decided there is void."""
+    opened = services.store.by_key(f"{run}:opened")
+    if opened is None or opened.body["commission"] == commission:
+        return False
+    return load_run(services.store, run).state in SUPERSEDED
+
+
+def _accept(services: Services, ticket: Ticket, reference: str, *, again: bool = False) -> int:
+    """The ordinal of this content: that of the newest acceptance if it is the same, else the next.
+
+    ``again`` accepts the same content anew.
+    """
     stream = ticket_stream(ticket.key)
     accepted = [
         event
         for event in services.store.read(stream, types=["ticket.accepted"])
         if event.body["reference"] == reference
     ]
-    if accepted and accepted[-1].body["digest"] == ticket.digest:
+    if accepted and accepted[-1].body["digest"] == ticket.digest and not again:
         return int(accepted[-1].body["ordinal"])
     ordinal = len(accepted) + 1
     body = {"digest": ticket.digest, "reference": reference, "ordinal": ordinal, "summary": ticket.summary}

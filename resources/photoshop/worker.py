@@ -79,7 +79,12 @@ def _answer(engine: Any, request: dict[str, Any]) -> dict[str, Any]:  # noqa: AN
 def _starved(fault: Exception) -> bool:
     """Whether a library says in its own words that there was no memory: OpenCV, or the system's loader."""
     text = str(fault)
-    return "Insufficient memory" in text or (isinstance(fault, ImportError) and "failed to map" in text)
+    return (
+        "Insufficient memory" in text
+        or (isinstance(fault, ImportError) and "failed to map" in text)
+        # What extensions raise that lost the MemoryError on their way.
+        or (isinstance(fault, SystemError) and "without exception set" in text)
+    )
 
 
 def _over(limits: Limits) -> dict[str, Any]:

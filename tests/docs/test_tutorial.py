@@ -105,9 +105,16 @@ def test_it_appears_in_dagster_beside_the_first(packs):
 
     from assets.component import packs_definitions
     from resources.supervision.dagster import FabricResource
+    from sensors.intake import ticket_intake
+    from sensors.recovery import recovery
 
-    resources = dg.Definitions(resources={"fabric": FabricResource()})
-    definitions = dg.Definitions.merge(packs_definitions(packs, pools=True), resources)
+    others = dg.Definitions(
+        sensors=[ticket_intake, recovery],
+        resources={"fabric": FabricResource()},
+        executor=dg.in_process_executor,
+    )
+    definitions = dg.Definitions.merge(packs_definitions(packs, pools=True), others)
+    dg.Definitions.validate_loadable(definitions)
     specs = list(definitions.resolve_all_asset_specs())
     assert NODES == {spec.key.path[-1] for spec in specs if spec.group_name == "create_offer_badge"}
     keys = [key for checks in definitions.asset_checks or () for key in checks.check_keys]

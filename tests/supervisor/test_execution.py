@@ -106,7 +106,7 @@ def test_changed_underneath(hall, ticket, monkeypatch):
     assert path.read_bytes().endswith(b"# mine\n")
     assert before.keys() == after.keys()
     assert ("transaction.changed_underneath", "failed") == (found.value.code, record.state)
-    assert [] == [left for left in leftovers(hall.home.path) if "photoshop" not in left]
+    assert [] == leftovers(hall.home.path)
 
 
 def test_stage_fails(hall, ticket, monkeypatch):

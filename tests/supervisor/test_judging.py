@@ -39,6 +39,7 @@ def test_failed_verdict_is_taken_back(hall, ticket):
     assert ["verdict.recorded", "compensation.begun", "compensation.done", "run.failed"] == kinds(record)[-4:]
     assert "project_diff@1" in record.unresolved[0]
     assert record.events[-1].body["code"] == "fabric.verdict_failed"
+    assert [] == leftovers(hall.home.path)
 
 
 def test_tampered_between_commit_and_judge(hall, ticket):
