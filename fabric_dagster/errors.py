@@ -77,8 +77,8 @@ class FabricError(Exception):
 
     @classmethod
     def of(cls, faults: Iterable[Fault]) -> FabricError:
-        """Make an error of all ``faults`` (at least one)."""
-        found = tuple(faults)
+        """Make an error of all ``faults`` (at least one); what is said twice is said once."""
+        found = tuple(dict.fromkeys(faults))
         if not found:
             msg = "an error needs at least one fault"
             raise ValueError(msg)

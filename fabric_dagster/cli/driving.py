@@ -12,16 +12,19 @@ Rules kept here:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING, Self
 
-from fabric_dagster.errors import CheckFailed, Fault, NeedsPerson, Refused, UsageFault
+from fabric_dagster.errors import CheckFailed, Fault, NeedsPerson, OperationFailed, Refused, UsageFault
 from fabric_dagster.supervisor.controls import require_standing
 from fabric_dagster.supervisor.failures import reopen
 from fabric_dagster.supervisor.stages import tidy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import dagster as dg
 
     from fabric_dagster.errors import FabricError
@@ -74,7 +77,8 @@ class Driver:
             import dagster as dg
 
             os.environ["DAGSTER_HOME"] = str(self._hall.home.dagster)
-            self._instance = dg.DagsterInstance.get()
+            with _sound(self._hall):
+                self._instance = dg.DagsterInstance.get()
         return self._instance
 
     def __enter__(self) -> Self:
@@ -99,10 +103,12 @@ class Driver:
                     require_standing(services, taken.workflow, run)
             if run.state == "failed":
                 run = reopen(services, taken.workflow, run, "operator")
-            _close_left_behind(self.instance, run)
+            with _sound(hall):
+                _close_left_behind(self.instance, run)
             if run.state not in {"opened", "running"}:
                 return run
-            self._observe(taken.workflow)
+            with _sound(hall):
+                self._observe(taken.workflow)
             for _ in range(ROUNDS):
                 before = sum(run.recoveries.values())
                 result = _once(hall, taken, self.instance, self._job(taken.workflow))
@@ -137,6 +143,24 @@ class Driver:
         if key not in self._jobs:
             self._jobs[key] = _job(self._hall, workflow)
         return self._jobs[key]
+
+
+@contextlib.contextmanager
+def _sound(hall: Hall) -> Iterator[None]:
+    """What Dagster raises where its settings or its own database are damaged, as one error of ours."""
+    import dagster as dg
+    import yaml
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (dg.DagsterError, SQLAlchemyError, yaml.YAMLError) as fault:
+        raise OperationFailed(
+            "dagster.unavailable",
+            f"Dagster cannot open its home: {str(fault).strip().splitlines()[0]}",
+            where=str(hall.home.dagster),
+            mend="move that folder away and run `fabric init`: what governs is the signed log",
+        ) from fault
 
 
 def _close_left_behind(instance: dg.DagsterInstance, run: RunRecord) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from assets.names import template_key
 from fabric_dagster.cli.driving import Driver, show_progress
+from fabric_dagster.errors import OperationFailed
 from sensors.inbox import take
 
 
@@ -42,3 +43,23 @@ def test_progress_is_seen_while_dagster_holds_standard_error(hall, monkeypatch):
         hall.tell("run.completed", {})
     assert "completed" in os.read(seen, 100).decode()
     os.close(seen)
+
+
+@pytest.mark.parametrize("damage", ["settings", "database", "folder"])
+def test_a_damaged_dagster_home_is_one_error(hall, tmp_path, damage):
+    """Whatever of it is broken: no traceback, and the mend says what to do."""
+    place = hall.home.dagster
+    if damage == "settings":
+        (place / "dagster.yaml").write_text("{a: [", encoding="utf-8")
+    elif damage == "database":
+        for name in ("runs.db", "index.db"):
+            (place / "history").mkdir(exist_ok=True)
+            (place / "history" / name).write_bytes(b"no database" * 100)
+            (place / "history" / "runs").mkdir(exist_ok=True)
+            (place / "history" / "runs" / name).write_bytes(b"no database" * 100)
+    else:
+        place.rename(place.with_name("away"))
+    taken = take(hall, governed.write_ticket(tmp_path / "OFFER-1", "OFFER-1", title="x"))
+    with pytest.raises(OperationFailed) as caught, Driver(hall) as driver:
+        driver.drive(taken)
+    assert ("dagster.unavailable", str(place)) == (caught.value.code, caught.value.faults[0].where)
