@@ -24,6 +24,7 @@ from fabric_dagster.governance.trust import IDENTITIES, TrustRoot
 from fabric_dagster.spine.ports import NewEvent
 from resources.files.durable import flush_folder, put_new
 from resources.home import CHECKOUT, Home
+from resources.home import CONFIG as HOME_FILE
 from resources.keys import close_to_others, generate_key, key_path, load_signer
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 LOCK = ".init.lock"
 LOCK_SECONDS = 60
 TEMPORARY = ".init-"
+#: what somebody may have put into a home before there was one
+LAID_FIRST = frozenset({"inbox", "inputs", "project", "templates"})
+#: how many foreign files an error names
+SHOWN = 3
 
 CONFIG = """\
 # Where this home's parts are. Relative paths are relative to this file's folder.
@@ -73,6 +78,7 @@ class Report:
 
 def initialise(home: Home, step: Callable[[str], None] = lambda _step: None) -> Report:
     """Make what ``home`` lacks. ``step`` is called with the name of each step as it begins."""
+    _ours_or_empty(home.path)
     made = _make_home(home.path)
     report = Report(home.path)
     report.add("home", home.path, made=made)
@@ -94,6 +100,18 @@ def initialise(home: Home, step: Callable[[str], None] = lambda _step: None) -> 
     except (FileExistsError, NotADirectoryError) as fault:
         raise _unusable(home.path, f"a file stands where a folder must: {fault.filename}") from fault
     return report
+
+
+def _ours_or_empty(path: Path) -> None:
+    """A folder that holds something else is not filled with keys and ledgers by a slip of the hand."""
+    if not path.is_dir() or not os.access(path, os.R_OK | os.X_OK) or (path / HOME_FILE).exists():
+        return
+    # What an interrupted first init leaves begins with a dot; a project or an inbox may have been laid first.
+    names = {item.name for item in path.iterdir()}
+    foreign = sorted(name for name in names if not name.startswith("."))
+    if foreign and not names & LAID_FIRST:
+        shown = ", ".join(foreign[:SHOWN]) + (", …" if len(foreign) > SHOWN else "")
+        raise _unusable(path, f"the folder is no home and holds something else: {shown}")
 
 
 def _make_home(path: Path) -> bool:

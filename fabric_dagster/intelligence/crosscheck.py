@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from fabric_dagster.capabilities.registry import capabilities, failure_codes
+from fabric_dagster.contracts.importer_profile import ImporterProfile
 from fabric_dagster.errors import Fault
 from fabric_dagster.graphs.ranges import parse_range
 from fabric_dagster.intelligence.decide import PLACEHOLDER, ROLE, decision_node, unity_path_fault
@@ -116,6 +117,7 @@ def _rules(p: _Pack) -> Iterator[Fault]:
             continue
         yield from _when(p, rule, graph, at)
         yield from _outputs(p, rule, graph, at)
+        yield from _sizes(p, rule, graph, at)
 
 
 def _when(p: _Pack, rule: DecisionRule, graph: SkillGraph, at: Path) -> Iterator[Fault]:
@@ -146,6 +148,24 @@ def _outputs(p: _Pack, rule: DecisionRule, graph: SkillGraph, at: Path) -> Itera
             yield p.fault("unknown_output", what, place, f"use only: {', '.join(node.outputs)}", name)
         else:
             yield from _decided(p, rule, graph, kind, value, place)
+
+
+def _sizes(p: _Pack, rule: DecisionRule, graph: SkillGraph, at: Path) -> Iterator[Fault]:
+    """A decided preset exports what the decided profile takes."""
+    node = decision_node(graph)
+    kinds = {kind: name for name, kind in node.outputs.items()} if node else {}
+    decided = {kind: rule.decide.get(kinds.get(kind, "")) for kind in ("preset", "profile")}
+    preset = p.pack.presets.get(str(decided["preset"]), {})
+    width, height = preset.get("width"), preset.get("height")
+    try:
+        profile = ImporterProfile.model_validate(p.pack.profiles.get(str(decided["profile"]), {}))
+    except ValidationError:
+        return  # complained of where the profile stands
+    if isinstance(width, int) and isinstance(height, int):
+        if why := "; ".join(profile.dimensions.faults(width, height)):
+            what = f"{width} x {height} is nothing that profile {decided['profile']!r} takes: {why}"
+            mend = "decide a preset and a profile that fit each other"
+            yield p.fault("preset_misfits", what, (*at, "decide", kinds["preset"]), mend, decided["preset"])
 
 
 def _decided(

@@ -70,6 +70,12 @@ EDITS = {
         "pack.unknown_profile",
         "profile: icon\n",
     ),
+    "a preset that the profile refuses": (
+        "preset: icon_256\n",
+        "preset: icon_384x256\n",
+        "pack.preset_misfits",
+        "preset: icon_384x256\n",
+    ),
     "an unknown role": (
         "art_layer: role:art",
         "art_layer: role:picture",

@@ -172,3 +172,11 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):
     finally:
         tmp_path.chmod(0o700)
     assert caught.value.code == "home.unusable"
+
+
+def test_a_folder_of_something_else_is_not_filled(tmp_path):
+    """A slip of the hand puts no keys into somebody's folder."""
+    (tmp_path / "notes").mkdir()
+    with pytest.raises(UsageFault) as caught:
+        initialise(Home(tmp_path))
+    assert ("home.unusable", ["notes"]) == (caught.value.code, [item.name for item in tmp_path.iterdir()])

@@ -5,7 +5,7 @@ from governed import GRAPH, do, go, kinds, opened, write_ticket
 
 from fabric_dagster.digests import digest_of
 from fabric_dagster.errors import InvalidDocument, NeedsPerson, Refused
-from fabric_dagster.governance.commissioning import revoke
+from fabric_dagster.governance.commissioning import commission, revoke
 from fabric_dagster.supervisor.opening import runs_of, ticket_stream
 from sensors.inbox import take
 
@@ -45,6 +45,37 @@ def test_there_and_back_runs_again(hall, tmp_path):
     assert [1, 1, 2, 3, 3] == [item.opened.run.body["ordinal"] for item in taken]
     assert (runs[0] == runs[1], runs[3] == runs[4], len(set(runs))) == (True, True, 3)
     assert len({item.opened.run_key for item in taken}) == 3
+
+
+def recommissioned(hall):
+    """Commission the same graph for the same home once more; another commission holds then."""
+    services, workflow = hall.services, hall.workflow(GRAPH)
+    before = hall.authorize(workflow)
+    again = before.model_copy(update={"expires": "2099-01-01T00:00:00+00:00"})
+    commission(services.store, hall.home.signer("commissioner"), again, services.trust)
+    assert before.digest != hall.authorize(workflow).digest
+
+
+def test_unfinished_under_another_commission_is_accepted_anew(hall, ticket):
+    """What was decided under one commission is not gone on with under the next: a new run, from the start."""
+    first = opened(hall, ticket)
+    go(hall, first, until="asset_decision")
+    recommissioned(hall)
+    with pytest.raises(Refused) as refused:
+        do(hall, first, "photoshop_1")
+    second = take(hall, ticket, GRAPH).opened.run
+    states = [run.state for run in runs_of(hall.services, "OFFER-101")]
+    assert ("authority.other_commission", 2) == (refused.value.code, second.body["ordinal"])
+    assert ["superseded", "opened"] == states
+    assert "completed" == go(hall, second.run).state
+
+
+def test_completed_stays_done_under_another_commission(hall, ticket):
+    """A ticket that is done is not done again because its graph was commissioned anew."""
+    first = opened(hall, ticket)
+    go(hall, first)
+    recommissioned(hall)
+    assert (first, "completed") == (opened(hall, ticket), hall.services.reload(first).state)
 
 
 def test_other_picture_is_another_run(hall, ticket, tmp_path):
