@@ -88,9 +88,7 @@ def _stage(
     run.tasks.append(TaskRecord(task, task.digest, "succeeded", run.opened, result=intended))
     shown = {
         "partition": part.id,
-        "operations": [
-            {"node": item.node or "", "capability": item.capability} for item in plan.operations
-        ],
+        "operations": [{"node": item.node or "", "capability": item.capability} for item in plan.operations],
         "plan": plan.body(),
         "changes": [change.as_dict() for change in staged.changes],
         "warnings": list(staged.warnings),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,6 +42,7 @@ def run(
     """One supervisor run through Dagster, in process."""
     from fabric_dagster.cli.driving import drive, show_progress
     from fabric_dagster.cli.finding import open_hall
+    from fabric_dagster.cli.html import write_html
     from fabric_dagster.cli.report import print_report, report
     from sensors.inbox import take
 
@@ -55,11 +57,15 @@ def run(
     done = taken.opened.run.state == "completed"
     record = drive(hall, taken)
     document = report(hall, record)
+    with contextlib.suppress(OSError):  # the run is what it is, also where no page can be written
+        document["report"] = str(write_html(hall, record, document))
 
     def human() -> None:
         if done:
             say(f"{record.key} is done already; nothing was repeated.")
         print_report(document)
+        if "report" in document:
+            say(f"\nReport    {document['report']}")
 
     emit(document, as_json=as_json, human=human)
     leave(record)
@@ -103,7 +109,9 @@ def _dry(hall: Hall, path: Path, reference: str, *, as_json: bool) -> None:
             f"{ticket.key} would run {reference} by rule {document['decision']['rule']}; nothing was written."
         )
         for part in document["partitions"]:
-            say(f"  {part['partition']}: {', '.join(part['capabilities'])}")
+            say(f"  {part['partition']}")
+            for item in part["operations"]:
+                say(f"    {item['node']:<16} {item['capability']}")
             for change in part["changes"]:
                 word = "change" if "before" in change else "create"
                 say(f"    {word} {change['path']}")
@@ -158,16 +166,27 @@ def runs(
 
 def show(
     run: Annotated[str, typer.Argument(help="The beginning of a run's digest, or a ticket's key.")],
+    page: Annotated[bool, typer.Option("--page", help="Write the report as a page, too.")] = False,
     home: HomeOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """One run: states, tasks, evidence, checks, artifacts, unresolved criteria."""
     from fabric_dagster.cli.finding import find_run, open_hall
+    from fabric_dagster.cli.html import write_html
     from fabric_dagster.cli.report import print_report, report
 
     hall = open_hall(home)
-    document = report(hall, find_run(hall, run))
-    emit(document, as_json=as_json, human=lambda: print_report(document))
+    record = find_run(hall, run)
+    document = report(hall, record)
+    if page:
+        document["report"] = str(write_html(hall, record, document))
+
+    def human() -> None:
+        print_report(document)
+        if page:
+            say(f"\nReport    {document['report']}")
+
+    emit(document, as_json=as_json, human=human)
 
 
 def reconcile(
