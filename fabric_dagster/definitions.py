@@ -20,6 +20,6 @@ def defs() -> dg.Definitions:
             resources={"fabric": FabricResource()},
             executor=dg.in_process_executor,
             # The UI has every event; a terminal is for what a person must see.
-            loggers={"console": dg.colored_console_logger.configured({"log_level": "INFO"}, name="console")},
+            loggers={"console": dg.colored_console_logger.configured({"log_level": "INFO"})},
         ),
     )

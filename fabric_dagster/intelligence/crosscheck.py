@@ -161,11 +161,12 @@ def _sizes(p: _Pack, rule: DecisionRule, graph: SkillGraph, at: Path) -> Iterato
         profile = ImporterProfile.model_validate(p.pack.profiles.get(str(decided["profile"]), {}))
     except ValidationError:
         return  # complained of where the profile stands
-    if isinstance(width, int) and isinstance(height, int):
-        if why := "; ".join(profile.dimensions.faults(width, height)):
-            what = f"{width} x {height} is nothing that profile {decided['profile']!r} takes: {why}"
-            mend = "decide a preset and a profile that fit each other"
-            yield p.fault("preset_misfits", what, (*at, "decide", kinds["preset"]), mend, decided["preset"])
+    if not (isinstance(width, int) and isinstance(height, int)):
+        return
+    if why := "; ".join(profile.dimensions.faults(width, height)):
+        what = f"{width} x {height} is nothing that profile {decided['profile']!r} takes: {why}"
+        mend = "decide a preset and a profile that fit each other"
+        yield p.fault("preset_misfits", what, (*at, "decide", kinds["preset"]), mend, decided["preset"])
 
 
 def _decided(
