@@ -17,6 +17,9 @@ INTAKE = dg.AssetKey(["intake", "tickets"])
 #: for all workflows, and a job for each workflow makes a large code location load three times as long.
 EVERY_ASSET = "__ASSET_JOB"
 
+#: The UI has every event of a run; the terminal of `fabric dev` is for what a person must see.
+QUIET = {"loggers": {"console": {"config": {"log_level": "WARNING"}}}}
+
 RUN_TAG = "fabric/run"
 TICKET_TAG = "fabric/ticket"
 GRAPH_TAG = "fabric/graph"

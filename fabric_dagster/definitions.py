@@ -19,7 +19,5 @@ def defs() -> dg.Definitions:
             sensors=[ticket_intake, recovery],
             resources={"fabric": FabricResource()},
             executor=dg.in_process_executor,
-            # The UI has every event; a terminal is for what a person must see.
-            loggers={"console": dg.colored_console_logger.configured({"log_level": "INFO"})},
         ),
     )

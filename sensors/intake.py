@@ -2,7 +2,17 @@
 
 import dagster as dg
 
-from assets.names import EVERY_ASSET, GRAPH_TAG, INTAKE, PROJECT_TAG, RUN_TAG, TICKET_TAG, node_key, tickets
+from assets.names import (
+    EVERY_ASSET,
+    GRAPH_TAG,
+    INTAKE,
+    PROJECT_TAG,
+    QUIET,
+    RUN_TAG,
+    TICKET_TAG,
+    node_key,
+    tickets,
+)
 from fabric_dagster.supervisor.projection import RunRecord
 from resources.supervision.dagster import FabricResource
 from sensors.inbox import Taken, look
@@ -42,6 +52,7 @@ def ticket_intake(context: dg.SensorEvaluationContext, fabric: FabricResource) -
         requests.append(
             dg.RunRequest(
                 run_key=taken.opened.run_key,
+                run_config=QUIET,
                 partition_key=taken.ticket.key,
                 asset_selection=[node_key(graph, node) for node in graph.nodes],
                 tags=run_tags(taken, hall.home.id[7:23]),

@@ -111,7 +111,9 @@ class Driver:
                 self._observe(taken.workflow)
             for _ in range(ROUNDS):
                 before = sum(run.recoveries.values())
-                result = _once(hall, taken, self.instance, self._job(taken.workflow))
+                job = self._job(taken.workflow)
+                with _sound(hall):
+                    result = _once(hall, taken, self.instance, job)
                 run = services.reload(run)
                 if run.state != "running" or sum(run.recoveries.values()) == before:
                     break
@@ -147,19 +149,22 @@ class Driver:
 
 @contextlib.contextmanager
 def _sound(hall: Hall) -> Iterator[None]:
-    """What Dagster raises where its settings or its own database are damaged, as one error of ours."""
+    """What Dagster raises where its settings or its own database fail, as one error of ours."""
     import dagster as dg
     import yaml
-    from sqlalchemy.exc import SQLAlchemyError
+    from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
     try:
         yield
     except (dg.DagsterError, SQLAlchemyError, yaml.YAMLError) as fault:
+        mend = "move that folder away and run `fabric init`: what governs is the signed log"
+        if isinstance(fault, OperationalError):
+            mend = f"look for a full disk, missing permissions or another program that holds it; else {mend}"
         raise OperationFailed(
             "dagster.unavailable",
-            f"Dagster cannot open its home: {str(fault).strip().splitlines()[0]}",
+            f"Dagster cannot work in its home: {str(fault).strip().splitlines()[0]}",
             where=str(hall.home.dagster),
-            mend="move that folder away and run `fabric init`: what governs is the signed log",
+            mend=mend,
         ) from fault
 
 
