@@ -54,6 +54,9 @@ def build() -> typer.Typer:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program; never lets a traceback reach a person unless ``FABRIC_TRACEBACK`` is set."""
+    # Where whoever called closed a stream, Python has none: nothing is said there, and nothing fails.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives as long as we
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - the same
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,6 +1,8 @@
 """How the program speaks whatever the command: one line an error, exit codes, nothing a terminal obeys."""
 
 import io
+import os
+import subprocess
 import sys
 
 import pytest
@@ -92,3 +94,17 @@ def test_an_interrupt_of_the_very_start_is_130_too(monkeypatch, capsys):
 
     monkeypatch.setattr("fabric_dagster.cli.main.build", interrupted)
     assert (130, "", "fabric: interrupted\n") == fabric(capsys, "spine", "tail")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_a_closed_stream_is_no_failure(closed):
+    """A caller that wants no output may close it."""
+    call = "import sys; from fabric_dagster.cli.main import main; main(sys.argv[1:])"
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {closed}', "sh", sys.executable, "-c", call, "schema"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert (0, "") == (done.returncode, done.stderr)
