@@ -79,8 +79,9 @@ class World:
     def files(self):
         """``{path: digest}`` of everything that a run may write, and of the source."""
         found = {f"project/{p}": d for p, d in governed.tree(self.home / "project").items()}
+        # The report page tells of the run and its times; it is no part of what the run made.
         for path in (self.home / "deliveries").rglob("*"):
-            if path.is_file() and not path.name.startswith(".fabric-"):
+            if path.is_file() and not path.name.startswith(".fabric-") and path.name != "report.html":
                 found[f"deliveries/{path.name}"] = digest_file(path)
         found[TEMPLATE] = digest_file(self.home / TEMPLATE)
         return {path: digest for path, digest in found.items() if "/.fabric-" not in path}
