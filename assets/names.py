@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import dagster as dg
 
@@ -17,15 +17,17 @@ INTAKE = dg.AssetKey(["intake", "tickets"])
 #: for all workflows, and a job for each workflow makes a large code location load three times as long.
 EVERY_ASSET = "__ASSET_JOB"
 
-#: The UI has every event of a run; the terminal of `fabric dev` is for what a person must see.
-QUIET = {"loggers": {"console": {"config": {"log_level": "WARNING"}}}}
-
 RUN_TAG = "fabric/run"
 TICKET_TAG = "fabric/ticket"
 GRAPH_TAG = "fabric/graph"
 PROJECT_TAG = "fabric/project"
 #: marks the Dagster runs that `fabric run` executes in its own process.
 DRIVER_TAG = "fabric/driver"
+
+
+def console(level: str) -> dict[str, Any]:
+    """The run configuration that prints events of ``level`` or above; the UI has every event all the same."""
+    return {"loggers": {"console": {"config": {"log_level": level}}}}
 
 
 class Named(Protocol):

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 AT_MOST = 50
 MAX_BYTES = 4 << 20
 
-#: After one of these, tickets that authority had refused are looked at again.
-GOVERNANCE = ("graph.certified", "graph.commissioned", "graph.revoked")
-
 
 @dataclass(frozen=True)
 class Taken:
@@ -48,8 +45,6 @@ class Turned:
 
     name: str
     faults: tuple[Fault, ...]
-    #: refused by authority: it is looked at again when something changes there.
-    by_authority: bool
 
 
 @dataclass
@@ -113,17 +108,14 @@ def look(hall: Hall, cursor: str | None) -> Tick:
         except FileNotFoundError:
             del now[path.name]
         except FabricError as fault:
-            by_authority = isinstance(fault, Refused)
-            tick.turned.append(Turned(path.name, fault.faults, by_authority))
-            if by_authority or isinstance(fault, NeedsPerson | OperationFailed):
+            tick.turned.append(Turned(path.name, fault.faults))
+            if isinstance(fault, Refused | NeedsPerson | OperationFailed):
                 # Nothing is wrong with the ticket: it is looked at again when something changes here.
                 now[path.name] = f"{signature}@{hall.services.store.head()[0]}"
         except OSError as fault:
             why = f"the ticket cannot be read: {fault.strerror or fault}"
             mend = "give the runtime the right to read it"
-            tick.turned.append(
-                Turned(path.name, (Fault("ticket.unreadable", why, path.name, mend),), by_authority=False)
-            )
+            tick.turned.append(Turned(path.name, (Fault("ticket.unreadable", why, path.name, mend),)))
     tick.cursor = json.dumps(now, sort_keys=True)
     return tick
 

@@ -7,9 +7,9 @@ from assets.names import (
     GRAPH_TAG,
     INTAKE,
     PROJECT_TAG,
-    QUIET,
     RUN_TAG,
     TICKET_TAG,
+    console,
     node_key,
     tickets,
 )
@@ -52,7 +52,7 @@ def ticket_intake(context: dg.SensorEvaluationContext, fabric: FabricResource) -
         requests.append(
             dg.RunRequest(
                 run_key=taken.opened.run_key,
-                run_config=QUIET,
+                run_config=console("WARNING"),
                 partition_key=taken.ticket.key,
                 asset_selection=[node_key(graph, node) for node in graph.nodes],
                 tags=run_tags(taken, hall.home.id[7:23]),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from assets.names import DRIVER_TAG, EVERY_ASSET, QUIET, RUN_TAG, node_key
+from assets.names import DRIVER_TAG, EVERY_ASSET, RUN_TAG, console, node_key
 from resources.supervision.dagster import FabricResource
 from sensors.intake import tags_of
 
@@ -85,7 +85,7 @@ def recovery(context: dg.SensorEvaluationContext, fabric: FabricResource) -> dg.
         requests.append(
             dg.RunRequest(
                 run_key=f"recovery:{run.run}:{event.position}",
-                run_config=QUIET,
+                run_config=console("WARNING"),
                 partition_key=run.key,
                 asset_selection=[node_key(graph, node) for node in nodes],
                 tags=tags_of(run, hall.home.id[7:23]),

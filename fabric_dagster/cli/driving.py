@@ -208,7 +208,7 @@ def _job(hall: Hall, workflow: Workflow) -> dg.JobDefinition:
 def _once(
     hall: Hall, taken: Taken, instance: dg.DagsterInstance, job: dg.JobDefinition
 ) -> dg.ExecuteInProcessResult:
-    from assets.names import DRIVER_TAG, tickets
+    from assets.names import DRIVER_TAG, console, tickets
     from sensors.intake import run_tags
 
     instance.add_dynamic_partitions(str(tickets(taken.workflow.compiled).name), [taken.ticket.key])
@@ -216,7 +216,7 @@ def _once(
         instance=instance,
         partition_key=taken.ticket.key,
         tags={**run_tags(taken, hall.home.id[7:23]), DRIVER_TAG: IN_PROCESS},
-        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        run_config=console("CRITICAL"),
         raise_on_error=False,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,10 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+HomeOption = Annotated[
+    Path | None, typer.Option("--home", help="The home; default $FABRIC_HOME, else .fabric.")
+]
+PacksOption = Annotated[Path | None, typer.Option("--packs", help="The folder that holds the packs.")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]
 
 

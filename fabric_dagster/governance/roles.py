@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from fabric_dagster.errors import Refused
+from fabric_dagster.governance.trust import IDENTITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,27 +21,15 @@ if TYPE_CHECKING:
 
 Access = Literal["read", "run", "deploy", "admin", "deny"]
 
-_EVERYBODY: tuple[Role, ...] = (
-    "runtime",
-    "builder",
-    "validator",
-    "certifier",
-    "publisher",
-    "commissioner",
-    "approver",
-    "operator",
-    "admin",
-)
-
 
 def _may(access: Access, *roles: Role) -> Mapping[str, Access]:
     return dict.fromkeys(roles, access)
 
 
 TABLE: Mapping[str, Mapping[str, Access]] = {
-    "spine.read": _may("read", *_EVERYBODY),
-    "run.read": _may("read", *_EVERYBODY),
-    "graph.read": _may("read", *_EVERYBODY),
+    "spine.read": _may("read", *IDENTITIES),
+    "run.read": _may("read", *IDENTITIES),
+    "graph.read": _may("read", *IDENTITIES),
     "ticket.accept": _may("run", "runtime", "operator"),
     "run.execute": _may("run", "runtime"),
     "run.judge": _may("run", "validator"),

@@ -15,7 +15,7 @@ import base64
 import binascii
 import json
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -41,17 +41,7 @@ Role = Literal[
     "admin",
 ]
 #: Every identity that ``fabric init`` makes, each with the role of its name.
-IDENTITIES: tuple[Role, ...] = (
-    "runtime",
-    "builder",
-    "validator",
-    "certifier",
-    "publisher",
-    "commissioner",
-    "approver",
-    "operator",
-    "admin",
-)
+IDENTITIES: tuple[Role, ...] = get_args(Role)
 KEY_BYTES = 32
 MAX_BYTES = 1 << 20
 

@@ -60,6 +60,10 @@ class CompiledGraph:
     validators: Mapping[str, tuple[ValidatorBinding, ...]]
     recovery: tuple[RecoveryEdge, ...]
 
+    def partition(self, identifier: str) -> CompiledPartition:
+        """The partition with this id."""
+        return next(part for part in self.partitions if part.id == identifier)
+
     def partition_of(self, node: str) -> CompiledPartition:
         """The partition that ``node`` belongs to."""
         return next(part for part in self.partitions if node in part.nodes)

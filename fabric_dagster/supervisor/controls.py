@@ -105,10 +105,10 @@ def seal_handoff(services: Services, workflow: Workflow, run_id: str, node_id: s
             return handoff
         admit(services, workflow, run)
         node = next(item for item in workflow.compiled.graph.nodes if item.id == node_id)
-        partition = next(item for item in workflow.compiled.partitions if item.id == node_id)
+        partition = workflow.compiled.partition(node_id)
         require_order(workflow, run, partition)
         source, _, name = str(node.args["artifact"]["$ref"]).partition(".")
-        side = next(item.id for item in workflow.compiled.partitions if source in item.nodes)
+        side = workflow.compiled.partition_of(source).id
         task = run.task(side)
         if task is None or task.result is None:
             raise CheckFailed("supervisor.no_output", f"{source}.{name} was not produced", where=run.key)
@@ -181,7 +181,7 @@ def complete(services: Services, workflow: Workflow, run_id: str, node_id: str) 
             tidy(services, run)
             return run
         admit(services, workflow, run)
-        partition = next(item for item in workflow.compiled.partitions if item.id == node_id)
+        partition = workflow.compiled.partition(node_id)
         require_order(workflow, run, partition)
         sides = [item for item in workflow.compiled.partitions if item.template is not None]
         envelopes = [env for side in sides for env in _passed(services, workflow, run, side.id)]

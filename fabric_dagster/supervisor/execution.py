@@ -26,6 +26,7 @@ from fabric_dagster.errors import CheckFailed, Conflict, FabricError, NeedsPerso
 from fabric_dagster.governance.scope import may_write
 from fabric_dagster.supervisor.binding import Binder, lay_inputs, store_plan
 from fabric_dagster.supervisor.failures import after_failure, fail_run, verdict_blockers
+from fabric_dagster.supervisor.machine import ENDED
 from fabric_dagster.supervisor.opening import reconcile_first, reconciling, refuse_ticket
 from fabric_dagster.supervisor.services import disk_told, ended
 from fabric_dagster.supervisor.stages import discard, fresh, stage_folder, tidy
@@ -56,7 +57,7 @@ class Outcome:
 
 def run_partition(services: Services, workflow: Workflow, run_id: str, partition_id: str) -> Outcome:
     """Execute ``partition_id`` of ``run_id`` once, or return what was verified before."""
-    partition = next(p for p in workflow.compiled.partitions if p.id == partition_id)
+    partition = workflow.compiled.partition(partition_id)
     with services.alone(run_id):
         run = services.reload(run_id)
         commission = admit(services, workflow, run)
@@ -84,7 +85,7 @@ def admit(services: Services, workflow: Workflow, run: RunRecord) -> Commission:
         )
     if run.state == "reconciliation_required":
         raise reconcile_first(run)
-    if run.state in {"failed", "superseded", "cancelled", "stopped"}:
+    if run.state in ENDED - {"completed"}:
         raise ended(run)
     try:
         commission = services.authorize(workflow)
@@ -156,15 +157,17 @@ def end_compensated(services: Services, run: RunRecord, task: TaskRecord) -> NoR
     raise CheckFailed.of(blockers)
 
 
-def require_reconciliation(services: Services, run: RunRecord, task: TaskRecord) -> NoReturn:
-    """Record unknown completion, durably, and stop."""
+def require_reconciliation(
+    services: Services, run: RunRecord, task: TaskRecord, cause: FabricError | None = None
+) -> NoReturn:
+    """Record unknown completion, durably, and stop; ``cause`` is what made it unknown."""
     body = {
         "task": task.digest,
         "transaction": task.transaction,
         "why": f"the commit of {task.task.partition} was begun and has no result",
     }
     services.append(run, "reconciliation.required", body, f"reconcile:{task.digest}:{len(run.events)}")
-    raise reconcile_first(run)
+    raise reconcile_first(run) from cause
 
 
 def _verified(services: Services, last: TaskRecord, provider: Provider) -> Outcome:
@@ -205,7 +208,7 @@ def _execute(
     )
     issued: dict[str, Any] = {"task": task.body()}
     if partition.application == "unity":
-        issued["manifest"] = _store_manifest(services)
+        issued["manifest"] = store_manifest(services)
     services.append(run, "task.issued", issued, key)
     stage = stage_folder(services, run.run) / f"{task.partition}-{task.attempt}"
     # Whatever lies in the run's folder was left by an attempt that died: we hold the run.
@@ -254,7 +257,7 @@ def _commit(  # noqa: PLR0917 - the surroundings of one commit, handed on as the
             provider.commit(stage, staged, transaction)
     except FabricError as fault:
         if isinstance(fault, NeedsPerson) or _stands(provider, staged):
-            require_reconciliation(services, run, record)
+            require_reconciliation(services, run, record, fault)
         discard(stage.parent)
         raise after_failure(services, workflow, run, task, fault) from fault
     with disk_told():
@@ -266,10 +269,7 @@ def _commit(  # noqa: PLR0917 - the surroundings of one commit, handed on as the
         if staged.changes:
             provider.undo(transaction)
     except FabricError as fault:
-        try:
-            require_reconciliation(services, run, record)
-        except NeedsPerson as stop:
-            raise stop from fault
+        require_reconciliation(services, run, record, fault)
     discard(stage.parent)
     raise after_failure(services, workflow, run, task, _broken(partition, broken[0]), seen)
 
@@ -382,7 +382,8 @@ def _keep(services: Services, item: Produced) -> ArtifactRef:
     )
 
 
-def _store_manifest(services: Services) -> str:
+def store_manifest(services: Services) -> str:
+    """Keep the project's tree manifest, as it is now, in the artifact store."""
     return services.artifacts.put_bytes(json.dumps(dict(services.manifest()), sort_keys=True).encode())
 
 

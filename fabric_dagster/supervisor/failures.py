@@ -89,7 +89,7 @@ def verdict_blockers(verdict: Verdict) -> list[Fault]:
 
 def edge_for(compiled: CompiledGraph, run: RunRecord, partition: str, code: str) -> RecoveryEdge | None:
     """The recovery edge that may still be followed for ``code`` at ``partition``."""
-    nodes = next(item.nodes for item in compiled.partitions if item.id == partition)
+    nodes = compiled.partition(partition).nodes
     for edge in compiled.recovery:
         followed = run.recoveries.get(edge_name(edge.on, edge.at), 0)
         if edge.on == code and edge.at in nodes and followed < edge.attempts:
@@ -106,18 +106,13 @@ def dependants(compiled: CompiledGraph, partition: str) -> list[str]:
     return reset
 
 
-def owner(compiled: CompiledGraph, node: str) -> str:
-    """The partition that holds ``node``."""
-    return next(item.id for item in compiled.partitions if node in item.nodes)
-
-
 def _followed(compiled: CompiledGraph, run: RunRecord, edge: RecoveryEdge) -> dict[str, Any]:
     return {
         "on": edge.on,
         "at": edge.at,
         "resume": edge.resume,
         "attempt": run.recoveries.get(edge_name(edge.on, edge.at), 0) + 1,
-        "reset": dependants(compiled, owner(compiled, edge.resume)),
+        "reset": dependants(compiled, compiled.partition_of(edge.resume).id),
     }
 
 

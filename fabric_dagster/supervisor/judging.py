@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from fabric_dagster.capabilities.registry import capabilities
 from fabric_dagster.contracts.evidence import BlindEvidence, CheckRequest, FileFact
 from fabric_dagster.digests import canonical, digest_file
-from fabric_dagster.errors import CheckFailed, FabricError, NeedsPerson
+from fabric_dagster.errors import CheckFailed, FabricError
 from fabric_dagster.supervisor.binding import load_ticket
-from fabric_dagster.supervisor.execution import admit, require_reconciliation
+from fabric_dagster.supervisor.execution import admit, require_reconciliation, store_manifest
 from fabric_dagster.supervisor.failures import failing, verdict_blockers
 from fabric_dagster.supervisor.services import Step
 from fabric_dagster.supervisor.stages import discard, fresh, stage_folder, tidy
@@ -81,9 +81,7 @@ def _evidence(
             )
         for path, digest in record.before.items():
             artifacts[f"before:{path}"] = FileFact(path=str(store.path(digest)), digest=digest)
-    manifest = task.manifest or store.put_bytes(
-        json.dumps(dict(services.manifest()), sort_keys=True).encode()
-    )
+    manifest = task.manifest or store_manifest(services)
     templates = {
         name: FileFact(path=str(services.templates / name), digest=digest_file(services.templates / name))
         for name in (run.decision or {}).get("templates", {})
@@ -165,10 +163,7 @@ def _take_back(
     try:
         provider.undo(task.transaction)
     except FabricError as fault:
-        try:
-            require_reconciliation(services, run, task)
-        except NeedsPerson as stop:
-            raise stop from fault
+        require_reconciliation(services, run, task, fault)
     done = {"task": task.digest, "standing": provider.standing(task.transaction, task.changes)}
     services.append_all(run, Step("compensation.done", done), end)
     tidy(services, run)

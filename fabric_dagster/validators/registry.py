@@ -126,7 +126,7 @@ def _load(path: Path, digest: str) -> ModuleType:
     sys.modules[name] = module  # pydantic looks up annotations there
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except BaseException:  # whatever ends it, an interrupt too: no half-made module stays registered
         del sys.modules[name]
         raise
     return module

@@ -48,7 +48,7 @@ def write_durably(target: Path, data: bytes) -> None:
             writer.flush()
             os.fsync(writer.fileno())
         temporary.replace(target)
-    except BaseException:
+    except BaseException:  # an interrupt too leaves no temporary file
         temporary.unlink(missing_ok=True)
         raise
     flush_folder(target.parent)

@@ -72,7 +72,7 @@ class CheckpointFile:
                     writer.flush()
                     found = os.fstat(writer.fileno())
                 _replace(temporary, self.path)
-            except BaseException:
+            except BaseException:  # an interrupt too leaves no temporary file
                 temporary.unlink(missing_ok=True)
                 raise
             self._seen = (_identity(found), checkpoint)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
-from fabric_dagster.cli.output import JsonFlag, emit, note, say
+from fabric_dagster.cli.output import HomeOption, JsonFlag, emit, note, say
 
 GRAPH = "CreateOfferIconAndIntegrate@1"
 TICKET = "OFFER-101.json"
@@ -19,9 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    home: Annotated[
-        Path | None, typer.Option("--home", help="The home; default $FABRIC_HOME, else .fabric.")
-    ] = None,
+    home: HomeOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """One ticket becomes a finished offer icon: ticket, PSD, PNG, Unity project, blind checks, report."""

@@ -8,12 +8,11 @@ import socket
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fabric_dagster.cli.output import say
+from fabric_dagster.cli.output import HomeOption, say
 
 HOST = "127.0.0.1"
 LAST_PORT = 65535
@@ -30,9 +29,7 @@ def dev(
     port: Annotated[
         int, typer.Option("--port", "-p", min=1, max=LAST_PORT, help="Where the UI listens.")
     ] = 3000,
-    home: Annotated[
-        Path | None, typer.Option("--home", help="The home; default $FABRIC_HOME, else .fabric.")
-    ] = None,
+    home: HomeOption = None,
 ) -> None:
     """Open the Dagster UI: lineage, runs, check reports; tickets in the inbox start runs."""
     from fabric_dagster.errors import UsageFault

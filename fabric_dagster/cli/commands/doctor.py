@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from fabric_dagster.cli.output import JsonFlag, emit, say
+from fabric_dagster.cli.output import HomeOption, JsonFlag, emit, say
 
 if TYPE_CHECKING:
     from fabric_dagster.cli.diagnosis import Finding
-
-HomeOption = Annotated[
-    Path | None, typer.Option("--home", help="The home; default $FABRIC_HOME, else .fabric.")
-]
 
 
 def register(app: typer.Typer) -> None:

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabric_dagster.cli.output import JsonFlag, emit, say
+from fabric_dagster.cli.output import HomeOption, JsonFlag, PacksOption, emit, say
 
 if TYPE_CHECKING:
     from fabric_dagster.graphs.compiled import CompiledGraph
 
 GraphArgument = Annotated[str, typer.Argument(help="Name@MAJOR of a pack's graph, or a YAML file.")]
-HomeOption = Annotated[
-    Path | None, typer.Option("--home", help="The home; default $FABRIC_HOME, else .fabric.")
-]
-PacksOption = Annotated[Path | None, typer.Option("--packs", help="The folder that holds the packs.")]
 MermaidFlag = Annotated[bool, typer.Option("--mermaid", help="Draw it as a Mermaid flowchart.")]
 
 

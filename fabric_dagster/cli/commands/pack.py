@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabric_dagster.cli.output import JsonFlag, emit, say
+from fabric_dagster.cli.output import HomeOption, JsonFlag, PacksOption, emit, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from fabric_dagster.errors import Fault
     from fabric_dagster.intelligence import LoadedPack
 
-HomeOption = Annotated[
-    Path | None, typer.Option("--home", help="The home; default $FABRIC_HOME, else .fabric.")
-]
-PacksOption = Annotated[Path | None, typer.Option("--packs", help="The folder that holds the packs.")]
 PackArgument = Annotated[str | None, typer.Argument(help="A pack's name or folder; all packs if left out.")]
 
 

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabric_dagster.cli.output import JsonFlag, emit, say
+from fabric_dagster.cli.output import HomeOption, JsonFlag, emit, say
 
 if TYPE_CHECKING:
     from fabric_dagster.supervisor.projection import RunRecord
     from resources.supervision.assembly import Hall
 
-HomeOption = Annotated[
-    Path | None, typer.Option("--home", help="The home; default $FABRIC_HOME, else .fabric.")
-]
 REFUSED = 3
 WAITS = 4
 
@@ -205,6 +202,7 @@ def reconcile(
     from fabric_dagster.errors import UsageFault
     from fabric_dagster.supervisor.reconciliation import reconcile as decide
     from resources.keys import load_signer
+    from resources.setup import keys_folder
 
     hall = open_hall(home)
     account = None
@@ -215,8 +213,8 @@ def reconcile(
             raise UsageFault(
                 "reconcile.observed", f"no JSON could be read: {fault}", where=str(observed)
             ) from fault
-    folder = hall.home.validator / "keys" if identity == "validator" else hall.home.keys
-    record = decide(hall.services, find_run(hall, run).run, load_signer(folder, identity), account)
+    observer = load_signer(keys_folder(hall.home, identity), identity)
+    record = decide(hall.services, find_run(hall, run).run, observer, account)
     # Taking back what failed its verdict goes on after the observation: the newest event may be another.
     last = next(e.body for e in reversed(record.events) if e.type == "reconciliation.observed")
 

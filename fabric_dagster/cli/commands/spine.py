@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabric_dagster.cli.output import JsonFlag, emit, say
+from fabric_dagster.cli.output import HomeOption, JsonFlag, emit, say
 from fabric_dagster.errors import CheckFailed, Fault
 
 if TYPE_CHECKING:
     from fabric_dagster.spine.ports import Event, SpineReport
 
-HomeOption = Annotated[
-    Path | None, typer.Option("--home", help="The home; default $FABRIC_HOME, else .fabric.")
-]
 POLL_SECONDS = 0.5
 SHOWN = 8
 

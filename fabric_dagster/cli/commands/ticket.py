@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabric_dagster.cli.output import JsonFlag, emit, say
+from fabric_dagster.cli.output import HomeOption, JsonFlag, PacksOption, emit, say
 
 if TYPE_CHECKING:
     from fabric_dagster.contracts.ticket import Ticket
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from fabric_dagster.intelligence import Decision, LoadedPack
     from resources.home import Home
 
-HomeOption = Annotated[
-    Path | None, typer.Option("--home", help="The home; default $FABRIC_HOME, else .fabric.")
-]
-PacksOption = Annotated[Path | None, typer.Option("--packs", help="The folder that holds the packs.")]
 InputsOption = Annotated[
     list[Path] | None, typer.Option("--inputs", help="A folder that pictures may be read from; repeatable.")
 ]
