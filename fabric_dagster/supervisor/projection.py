@@ -9,17 +9,25 @@ Rules kept here:
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from fabric_dagster.contracts.handoff import Handoff
 from fabric_dagster.contracts.specialist import SpecialistResult, SpecialistTask
 from fabric_dagster.contracts.supervisor_run import SupervisorRun, TaskView, VerdictView
-from fabric_dagster.errors import UsageFault
-from fabric_dagster.supervisor.machine import RUN, TASK, transition
+from fabric_dagster.errors import CheckFailed, UsageFault
+from fabric_dagster.supervisor.machine import (
+    ENDED,
+    IN_FLIGHT,
+    RUN,
+    TASK,
+    VALIDATOR,
+    WHOLE_RUN,
+    transition,
+)
 from fabric_dagster.supervisor.ports import FileChange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from fabric_dagster.contracts.supervisor_run import RunState, TaskState
     from fabric_dagster.spine.ports import Event, EventStore
@@ -66,6 +74,33 @@ class VerdictRecord:
 
 
 @dataclass
+class ApprovalRecord:
+    """A visual decision that was asked for: on one picture's bytes, under one bound plan."""
+
+    side: str
+    node: str
+    picture: str
+    plan: str
+    state: Literal["requested", "given", "retaken"] = "requested"
+    #: the identity that decided, and its note.
+    by: str = ""
+    note: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        """The JSON form; what is not there yet is left out."""
+        return {key: value for key, value in vars(self).items() if value}
+
+
+@dataclass
+class CancelRecord:
+    """That somebody asked for the run's end; it comes at the next safe point."""
+
+    by: str
+    keyid: str
+    why: str
+
+
+@dataclass
 class RunRecord:
     """Everything that the spine says of one run."""
 
@@ -82,6 +117,8 @@ class RunRecord:
     dagster_runs: list[str] = field(default_factory=list)
     #: recovery edge (``code@node``) → how often it was followed.
     recoveries: dict[str, int] = field(default_factory=dict)
+    approvals: list[ApprovalRecord] = field(default_factory=list)
+    cancel: CancelRecord | None = None
 
     @property
     def key(self) -> str:
@@ -109,19 +146,28 @@ class RunRecord:
             unresolved=list(self.unresolved),
             dagster_runs=list(self.dagster_runs),
             recoveries=dict(self.recoveries),
+            approvals=[replace(item) for item in self.approvals],
         )
 
     def task(self, partition: str) -> TaskRecord | None:
         """The newest task of ``partition``."""
         return next((item for item in reversed(self.tasks) if item.task.partition == partition), None)
 
+    def judging(self) -> TaskRecord | None:
+        """The newest task of the validator: the judgement of the whole run."""
+        return next((item for item in reversed(self.tasks) if item.task.specialist == VALIDATOR), None)
+
+    def approval(self, node: str) -> ApprovalRecord | None:
+        """The newest decision asked for before ``node``."""
+        return next((item for item in reversed(self.approvals) if item.node == node), None)
+
     def by_digest(self, digest: str) -> TaskRecord:
         """The task with this digest."""
         return next(item for item in self.tasks if item.digest == digest)
 
     def verdict(self, side: str) -> VerdictRecord | None:
-        """The newest verdict on ``side`` that judged its newest task."""
-        task = self.task(side)
+        """The newest verdict on ``side`` that judged its newest task; ``WHOLE_RUN`` is a side, too."""
+        task = self.judging() if side == WHOLE_RUN else self.task(side)
         found = (v for v in reversed(self.verdicts) if v.side == side and task and v.task == task.digest)
         return next(found, None)
 
@@ -157,6 +203,7 @@ class RunRecord:
                 VerdictView(side=v.side, passed=v.passed, envelope=v.envelope, failed_checks=v.failed)
                 for v in self.verdicts
             ),
+            approvals=tuple(item.as_dict() for item in self.approvals),
             checkpoints=tuple(self.handoffs),
             unresolved=tuple(self.unresolved),
             dagster_runs=tuple(self.dagster_runs),
@@ -195,48 +242,111 @@ def advance(record: RunRecord, event: Event) -> None:
     else:
         record.state = cast("RunState", transition(RUN, record.state, event.type, f"event {event.position}"))
         _apply(record, event)
+        _nothing_in_flight(record, event)
     record.events.append(event)
 
 
+def _nothing_in_flight(record: RunRecord, event: Event) -> None:
+    """No run ends over a commit whose end is open."""
+    task = next((item for item in record.tasks if item.state in IN_FLIGHT), None)
+    if record.state in ENDED and task is not None:
+        raise _impossible(event, f"{event.type} while {task.task.partition} is {task.state}")
+
+
+def _impossible(event: Event, what: str) -> CheckFailed:
+    return CheckFailed(
+        "supervisor.impossible_history",
+        what,
+        where=f"event {event.position}",
+        mend="verify the spine: `fabric spine verify`",
+    )
+
+
 def _apply(record: RunRecord, event: Event) -> None:
-    body, kind = event.body, event.type
-    if kind == "task.issued":
-        task = SpecialistTask.model_validate(body["task"])
-        record.tasks.append(
-            TaskRecord(task, task.digest, _step("", kind, event), event, body.get("manifest"))
+    _APPLY.get(event.type, _apply_to_task)(record, event)
+
+
+def _issued(record: RunRecord, event: Event) -> None:
+    task = SpecialistTask.model_validate(event.body["task"])
+    state = _step("", event.type, event)
+    record.tasks.append(TaskRecord(task, task.digest, state, event, event.body.get("manifest")))
+
+
+def _decided(record: RunRecord, event: Event) -> None:
+    record.decision = dict(event.body)
+
+
+def _sealed(record: RunRecord, event: Event) -> None:
+    handoff = Handoff.model_validate(event.body["handoff"])
+    record.handoffs[handoff.node] = handoff
+
+
+def _judged(record: RunRecord, event: Event) -> None:
+    body = event.body
+    record.verdicts.append(
+        VerdictRecord(
+            side=body["side"],
+            passed=body["passed"],
+            envelope=body["envelope"],
+            evidence=body["evidence"],
+            task=body["task"],
+            failed=tuple(body["failed"]),
         )
-    elif kind == "decision.made":
-        record.decision = dict(body)
-    elif kind == "handoff.sealed":
-        handoff = Handoff.model_validate(body["handoff"])
-        record.handoffs[handoff.node] = handoff
-    elif kind == "verdict.recorded":
-        record.verdicts.append(
-            VerdictRecord(
-                side=body["side"],
-                passed=body["passed"],
-                envelope=body["envelope"],
-                evidence=body["evidence"],
-                task=body["task"],
-                failed=tuple(body["failed"]),
-            )
-        )
-    elif kind in {"recovery.followed", "run.reopened"}:
-        if kind == "recovery.followed":
-            edge = edge_name(body["on"], body["at"])
-            record.recoveries[edge] = record.recoveries.get(edge, 0) + 1
-        record.unresolved = []
-        _reset(record, body["reset"], event)
-    elif kind in {"run.failed", "run.completed", "run.superseded"}:
-        record.unresolved = list(body.get("unresolved", ()))
-    else:
-        _apply_to_task(record, event)
+    )
+    if body["side"] == WHOLE_RUN:
+        task = record.by_digest(body["task"])
+        task.state = _step(task.state, "verdict.passed" if body["passed"] else "verdict.failed", event)
+
+
+def _recovered(record: RunRecord, event: Event) -> None:
+    edge = edge_name(event.body["on"], event.body["at"])
+    record.recoveries[edge] = record.recoveries.get(edge, 0) + 1
+    _reopened(record, event)
+
+
+def _reopened(record: RunRecord, event: Event) -> None:
+    record.unresolved = []
+    _reset(record, event.body["reset"], event)
+
+
+def _over(record: RunRecord, event: Event) -> None:
+    record.unresolved = list(event.body.get("unresolved", ()))
+
+
+def _cancel_asked(record: RunRecord, event: Event) -> None:
+    record.cancel = record.cancel or CancelRecord(event.actor, event.keyid, event.body["why"])
+
+
+def _cancelled(record: RunRecord, event: Event) -> None:
+    if record.cancel is None:
+        raise _impossible(event, "a run was cancelled that nobody asked to cancel")
+    record.unresolved = [f"cancelled by {event.body['by']}: {event.body['why']}"]
+
+
+def _approval_asked(record: RunRecord, event: Event) -> None:
+    body = event.body
+    record.approvals.append(ApprovalRecord(body["side"], body["node"], body["picture"], body["plan"]))
+    record.unresolved = [f"{body['side']} waits for a visual approval"]
+
+
+def _approval_answered(record: RunRecord, event: Event) -> None:
+    body, given = event.body, event.type == "approval.given"
+    subject = (body["picture"], body["plan"])
+    open_ = (a for a in reversed(record.approvals) if a.state == "requested")
+    asked = next((item for item in open_ if (item.picture, item.plan) == subject), None)
+    if asked is None:
+        raise _impossible(event, "a decision on a picture that nobody asked about")
+    asked.state, asked.by, asked.note = "given" if given else "retaken", event.actor, body["note"]
+    retaken = f"{asked.by} asked for a retake of {asked.side}: {asked.note}"
+    record.unresolved = [] if given else [retaken]
 
 
 def _apply_to_task(record: RunRecord, event: Event) -> None:
     body, kind = event.body, event.type
     task = record.by_digest(body["task"])
     if kind == "commit.begun":
+        if task.task.specialist == VALIDATOR:
+            raise _impossible(event, "the validator's task has nothing to commit")
         task.transaction = body["transaction"]
         task.changes = tuple(FileChange(c["path"], c.get("before"), c.get("after")) for c in body["changes"])
         task.before = dict(body["before"])
@@ -274,3 +384,22 @@ def _reset(record: RunRecord, partitions: list[str], event: Event) -> None:
 
 def _step(state: str, kind: str, event: Event) -> TaskState:
     return cast("TaskState", transition(TASK, state, kind, f"event {event.position}"))
+
+
+#: event type → what it does to the record; every other event is about one task.
+_APPLY: Mapping[str, Callable[[RunRecord, Event], None]] = {
+    "task.issued": _issued,
+    "decision.made": _decided,
+    "handoff.sealed": _sealed,
+    "verdict.recorded": _judged,
+    "recovery.followed": _recovered,
+    "run.reopened": _reopened,
+    "run.failed": _over,
+    "run.completed": _over,
+    "run.superseded": _over,
+    "cancel.requested": _cancel_asked,
+    "run.cancelled": _cancelled,
+    "approval.requested": _approval_asked,
+    "approval.given": _approval_answered,
+    "approval.retaken": _approval_answered,
+}

@@ -37,9 +37,19 @@ def test_states_are_the_contracts(name):
 
 
 def test_completed_is_the_end():
-    """Nothing moves a completed, superseded, cancelled or stopped run; only a person moves a failed one."""
+    """Nothing moves a completed, superseded or cancelled run; a person or a newer ticket moves the others."""
     left = {(state, event) for state, event in RUN if state in ENDED}
-    assert {("failed", "run.reopened"), ("failed", "run.superseded")} == left
+    newer = {("failed", "run.superseded"), ("stopped", "run.superseded")}
+    assert {("failed", "run.reopened")} | newer == left
+
+
+def test_every_open_state_can_be_cancelled():
+    """A cancellation may be asked for wherever a run goes on, and is followed wherever no end is unknown."""
+    going_on = {state for state in get_args(RunState) if state not in ENDED}
+    assert going_on == {state for state, event in RUN if event == "cancel.requested"}
+    assert going_on - {"reconciliation_required"} == {
+        state for state, event in RUN if event == "run.cancelled"
+    }
 
 
 def test_commit_is_never_left_by_a_guess():
