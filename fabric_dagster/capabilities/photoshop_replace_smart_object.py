@@ -15,11 +15,16 @@ from fabric_dagster.capabilities.photoshop_shared import (
 
 
 class ReplaceSmartObject(Arguments):
-    """``contents`` is a PNG, PSD or PSB; ``scope`` whether layers that share the contents follow."""
+    """``contents`` is a PNG, PSD or PSB; ``scope`` whether layers that share the contents follow.
+
+    Where drawing the *present* contents again differs from the layer's own raster by more than 5 of 255 in
+    the mean, the new ones would look wrong too: refused, unless ``unproven`` is ``allow``.
+    """
 
     layer: LayerAddress = feed("layer")
     contents: str = feed("picture", min_length=1, max_length=1024)
     scope: Literal["layer", "shared"] = "layer"
+    unproven: Literal["refuse", "allow"] = "refuse"
 
 
 _PLACE_AGAIN = "place the smart object again in Photoshop"
@@ -35,6 +40,7 @@ CAPABILITY = Capability(
         "the layer is an embedded smart object without smart filters and not locked",
         "the document is RGB of 8 or 16 bits",
         "its warp, if any, is a custom mesh or quilt",
+        "its present contents, drawn again, come within a mean error of 5 of what Photoshop drew",
     ),
     postconditions=(
         "the linked item holds the contents' bytes",
@@ -55,6 +61,12 @@ CAPABILITY = Capability(
         FailureCode("photoshop.warp_unsupported", "operator", False, "use a custom warp, or none"),
         FailureCode("photoshop.warp_aspect", "pack", True, "give contents of the same proportions"),
         FailureCode("photoshop.quad_unsupported", "operator", False, _PLACE_AGAIN),
+        FailureCode(
+            "photoshop.smart_object_not_reproducible",
+            "operator",
+            False,
+            "replace it in Photoshop, or commission it with unproven: allow",
+        ),
         FailureCode("photoshop.contents_format", "pack", True, "give a PNG, PSD or PSB"),
         FailureCode("photoshop.contents_broken", "pack", True, "give an undamaged picture"),
         FailureCode("photoshop.contents_too_large", "pack", True, "give a smaller picture"),

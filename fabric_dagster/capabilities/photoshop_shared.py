@@ -35,23 +35,27 @@ class LayerAddress(Contract):
 
 
 class ExportPreset(Contract):
-    """An export, as data.
+    """An export, as data. All lengths are pixels of the exported picture.
 
-    ``area``: the whole canvas, or cut to what is not transparent. Size, in one of three ways or none:
-    ``longest`` side, an exact ``width`` and ``height`` (the picture fits inside, centred, never stretched),
-    or ``percent``. ``padding``: transparent pixels on every side, within an exact size. ``multiple``: sides
-    are rounded up to a multiple of it, transparent. ``profile``: convert to sRGB, or keep the document's
-    colours and embed its profile. ``broken_profile``: refuse a document whose ICC profile can't be read, or
-    take its colours as sRGB.
+    ``area``: the whole canvas, cut to what is not transparent, or one artboard's rectangle (the layer that
+    the export names, or the only artboard). Size, in one of three ways or none: ``longest`` side, an exact
+    ``width`` and ``height`` (the picture fits inside, centred, never stretched), or ``percent``.
+    ``padding``: transparent pixels on every side, within an exact size. ``multiple`` and ``power_of_two``:
+    sides are rounded up, transparent. ``depth``: bits a channel, 8, 16, or those of the document; 16 are
+    drawn at 16 throughout or refused. ``profile``: convert to sRGB, or keep the document's colours and
+    embed its profile. ``broken_profile``: refuse a document whose ICC profile can't be read, or take its
+    colours as sRGB.
     """
 
-    area: Literal["canvas", "content"] = "canvas"
+    area: Literal["canvas", "content", "artboard"] = "canvas"
     longest: int | None = Field(default=None, ge=1, le=MAX_SIDE)
     width: int | None = Field(default=None, ge=1, le=MAX_SIDE)
     height: int | None = Field(default=None, ge=1, le=MAX_SIDE)
     percent: int | None = Field(default=None, ge=1, le=1000)
     padding: int = Field(default=0, ge=0, le=4096)
     multiple: int = Field(default=1, ge=1, le=64)
+    power_of_two: bool = False
+    depth: Literal[8, 16, "document"] = 8
     profile: Literal["srgb", "embed"] = "srgb"
     broken_profile: Literal["refuse", "srgb"] = "refuse"
 
@@ -74,13 +78,16 @@ class ExportPreset(Contract):
 PRESETS: Final[Mapping[str, ExportPreset]] = MappingProxyType(
     {
         "canvas": ExportPreset(),
+        "canvas_16": ExportPreset(depth=16),
         "content": ExportPreset(area="content"),
+        "artboard": ExportPreset(area="artboard"),
         "half": ExportPreset(percent=50),
         "double": ExportPreset(percent=200),
         "icon_512": ExportPreset(width=512, height=512),
         "icon_256": ExportPreset(width=256, height=256),
         "icon_128": ExportPreset(width=128, height=128),
         "sprite": ExportPreset(area="content", padding=2, multiple=4),
+        "texture": ExportPreset(power_of_two=True),
     }
 )
 
@@ -118,10 +125,38 @@ DOCUMENT_FAILURES: Final = (
     FailureCode("photoshop.source_changed", "operator", True, "let nobody save the template meanwhile"),
 )
 
+#: #rrggbb, in the document's own colours
+COLOUR: Final = r"^#[0-9a-fA-F]{6}$"
+_REMOVE_LOCK: Final = "unlock the layer in the template"
+
 #: ways in which an operation on one layer may fail
 LAYER_FAILURES: Final = (
     FailureCode("photoshop.layer_not_found", "pack", False, "correct the role map for this template"),
     FailureCode("photoshop.layer_ambiguous", "pack", False, "address the layer by its id"),
+)
+
+#: ways in which an edit of one layer may fail
+EDIT_FAILURES: Final = (
+    FailureCode("photoshop.layer_locked", "operator", False, _REMOVE_LOCK),
+    FailureCode(
+        "photoshop.layer_kind", "pack", False, "address a layer of a kind that this operation serves"
+    ),
+)
+
+#: ways in which drawing text may fail
+TEXT_FAILURES: Final = (
+    FailureCode(
+        "photoshop.font_missing", "operator", True, "put the font's file into the home's fonts folder"
+    ),
+    FailureCode(
+        "photoshop.glyph_missing", "pack", True, "use characters that the layer's font has, or another font"
+    ),
+    FailureCode("photoshop.text_overflow", "pack", True, "shorten the text, or enlarge the layer's box"),
+    FailureCode("photoshop.text_vertical", "operator", False, "set the layer's text horizontally"),
+    FailureCode("photoshop.text_warped", "operator", False, "remove the warp of the layer's text"),
+    FailureCode("photoshop.text_on_path", "operator", False, "use point or paragraph text"),
+    FailureCode("photoshop.text_unreadable", "operator", False, "set the text once more in Photoshop"),
+    FailureCode("photoshop.text_style", "operator", False, "use a plain fill for the layer's text"),
 )
 
 #: ways in which a save may fail
