@@ -93,8 +93,22 @@ PRESETS: Final[Mapping[str, ExportPreset]] = MappingProxyType(
 
 AGAIN: Final = "take an undamaged copy of the file, or save it again in Photoshop"
 
+#: ways in which a running Photoshop may fail, whatever it is asked
+LIVE_FAILURES: Final = (
+    FailureCode("capability_unavailable", "pack", False, "use a provider that serves it"),
+    FailureCode("photoshop.not_connected", "operator", True, "start Photoshop and connect the plugin"),
+    FailureCode("photoshop.busy", "operator", True, "end what Photoshop is doing, then run it again"),
+    FailureCode("photoshop.cancelled", "operator", False, "run it again and let it finish"),
+    FailureCode("photoshop.host_failed", "operator", False, "look at Photoshop, then run it again"),
+    FailureCode("photoshop.save_failed", "operator", True, "make room on the disk, then run it again"),
+    FailureCode("photoshop.request_refused", "photoshop", False, "install the plugin of this version"),
+    FailureCode("photoshop.result_differs", "photoshop", False, "report this: nothing was delivered"),
+    FailureCode("photoshop.uncertain", "operator", False, "look at Photoshop, then resolve the request"),
+)
+
 #: ways in which every operation on a document may fail
 DOCUMENT_FAILURES: Final = (
+    *LIVE_FAILURES,
     FailureCode("psd.truncated", "operator", False, AGAIN),
     FailureCode("psd.not_a_psd", "operator", False, "give a PSD or PSB file"),
     FailureCode("psd.bad_version", "operator", False, AGAIN),

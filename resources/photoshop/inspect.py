@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import FabricError
 from resources.photoshop.address import ambiguous, path_of, resolve_roles
 from resources.photoshop.compose import has_preview
@@ -213,6 +214,7 @@ def _smart_object(
         "name": link.name if link else None,
         "format": link.format if link and link.item.data else None,
         "bytes": len(link.item.data or b"") if link else 0,
+        "digest": digest_bytes(link.item.data) if link and link.item.data else None,
         "width": detail(placed.size[0]),
         "height": detail(placed.size[1]),
         "quad": detail(placed.quad),
