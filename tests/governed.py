@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 from fabric_dagster.digests import digest_file
+from fabric_dagster.governance.commissioning import commission
 from fabric_dagster.supervisor import controls
 from fabric_dagster.supervisor.execution import run_partition
 from fabric_dagster.supervisor.judging import judge_side
@@ -37,6 +38,13 @@ def make_home(path):
     opened = Hall(Home(path))
     make_executable(opened, opened.workflow(GRAPH), lambda _line: None)
     opened.services.store.close()
+
+
+def ask_for_approval(hall_):
+    """Commission the sample graph again, with visual approval of its pictures."""
+    standing = hall_.authorize(hall_.workflow(GRAPH))
+    services, signer = hall_.services, hall_.home.signer("commissioner")
+    commission(services.store, signer, standing.model_copy(update={"approval": "visual"}), services.trust)
 
 
 def restore(place):

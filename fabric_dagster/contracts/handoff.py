@@ -25,3 +25,5 @@ class Handoff(Document):
     lineage: dict[str, Digest]
     #: envelope digests of the verdicts that passed before the seal.
     validations: tuple[Digest, ...] = Field(strict=False)
+    #: the event by which a person approved these bytes, where the commission asks for that.
+    approval: Digest | None = None

@@ -2,8 +2,10 @@
 
 Rules kept here:
 
-* What the table does not say is denied: an unknown action, an unknown role, an unpinned identity.
-* An event that grants something is lawful only if its signer may do what it records (``SIGNED_BY``).
+* What the table does not say is denied: an unknown action, an unknown role, an unpinned identity, an ended
+  key.
+* An event is lawful only if its signer may do what it records (``SIGNED_BY``); a reader that believes an
+  event asks ``lawful`` first. An event type that is not listed is lawful for nobody.
 """
 
 from __future__ import annotations
@@ -26,35 +28,88 @@ def _may(access: Access, *roles: Role) -> Mapping[str, Access]:
     return dict.fromkeys(roles, access)
 
 
+_EVERYBODY = _may("read", *IDENTITIES)
+_OPERATOR_OR_ADMIN = {**_may("run", "operator"), **_may("admin", "admin")}
+_COMMISSIONER_OR_ADMIN = {**_may("deploy", "commissioner"), **_may("admin", "admin")}
+
 TABLE: Mapping[str, Mapping[str, Access]] = {
-    "spine.read": _may("read", *IDENTITIES),
-    "run.read": _may("read", *IDENTITIES),
-    "graph.read": _may("read", *IDENTITIES),
+    "spine.read": _EVERYBODY,
+    "spine.export": _EVERYBODY,
+    "run.read": _EVERYBODY,
+    "graph.read": _EVERYBODY,
+    "keys.read": _EVERYBODY,
+    "refusal.record": _may("run", *IDENTITIES),
     "ticket.accept": _may("run", "runtime", "operator"),
     "run.execute": _may("run", "runtime"),
     "run.judge": _may("run", "validator"),
     "run.approve": _may("run", "approver"),
     "run.reconcile": _may("run", "validator", "operator"),
-    "run.cancel": {**_may("run", "operator"), **_may("admin", "admin")},
+    "run.cancel": _OPERATOR_OR_ADMIN,
     "graph.qualify": _may("run", "builder"),
     "graph.review": _may("run", "validator"),
     "graph.certify": _may("deploy", "certifier"),
     "graph.publish": _may("deploy", "publisher"),
     "graph.commission": _may("deploy", "commissioner"),
-    "graph.suspend": {**_may("deploy", "commissioner"), **_may("admin", "admin")},
-    "graph.revoke": {**_may("deploy", "commissioner"), **_may("admin", "admin")},
+    "graph.suspend": _COMMISSIONER_OR_ADMIN,
+    "graph.resume": _COMMISSIONER_OR_ADMIN,
+    "graph.revoke": _COMMISSIONER_OR_ADMIN,
     "stop.core": _may("admin", "admin"),
     "stop.effects": _may("admin", "admin"),
+    "artifacts.collect": _OPERATOR_OR_ADMIN,
+    "keys.rotate": _may("admin", "admin"),
+    "keys.revoke": _may("admin", "admin"),
     "home.initialise": _may("admin", "admin"),
 }
 
 #: event type → the action that its signer must be allowed.
 SIGNED_BY: Mapping[str, str] = {
+    # the home
+    "home.initialised": "home.initialise",
+    "trust.pinned": "home.initialise",
+    "trust.rotated": "keys.rotate",
+    "authority.refused": "refusal.record",
+    "artifacts.collected": "artifacts.collect",
+    "stop.engaged": "stop.effects",
+    "stop.released": "stop.effects",
+    # a graph's lifecycle
     "graph.qualified": "graph.qualify",
     "graph.certified": "graph.certify",
+    "graph.published": "graph.publish",
     "graph.commissioned": "graph.commission",
     "graph.suspended": "graph.suspend",
+    "graph.resumed": "graph.resume",
     "graph.revoked": "graph.revoke",
+    # a ticket
+    "ticket.accepted": "ticket.accept",
+    "ticket.refused": "ticket.accept",
+    "run.linked": "ticket.accept",
+    # a run: what the runtime does
+    "run.opened": "run.execute",
+    "decision.made": "run.execute",
+    "task.issued": "run.execute",
+    "task.abandoned": "run.execute",
+    "task.result": "run.execute",
+    "commit.begun": "run.execute",
+    "handoff.sealed": "run.execute",
+    #: the verdict's own envelope is the validator's; the runtime only files it.
+    "verdict.recorded": "run.execute",
+    "compensation.begun": "run.execute",
+    "compensation.done": "run.execute",
+    "recovery.followed": "run.execute",
+    "reconciliation.required": "run.execute",
+    "approval.requested": "run.execute",
+    "run.completed": "run.execute",
+    "run.failed": "run.execute",
+    "run.stopped": "run.execute",
+    "run.cancelled": "run.execute",
+    "run.superseded": "run.execute",
+    "run.reopened": "run.execute",
+    "run.dagster": "run.execute",
+    # a run: what people and the validator do
+    "approval.given": "run.approve",
+    "approval.retaken": "run.approve",
+    "cancel.requested": "run.cancel",
+    "reconciliation.observed": "run.reconcile",
 }
 
 
@@ -65,8 +120,19 @@ def access(action: str, roles: Iterable[str]) -> Access:
 
 
 def require(trust: TrustRoot, signer: Signer, action: str) -> None:
-    """Refuse (``authority.denied``) unless the trust root pins ``signer`` and its roles allow ``action``."""
+    """Refuse unless the trust root pins ``signer``'s key as active and its roles allow ``action``.
+
+    Codes: ``authority.key_revoked``, ``authority.key_retired``, ``authority.denied``.
+    """
     owner = trust.identity_of(signer.keyid)
+    end = trust.ended(signer.keyid)
+    if owner == signer.identity and end is not None:
+        raise Refused(
+            f"authority.key_{end.how}",
+            f"the key of {signer.identity} was {end.how}: {end.reason}",
+            value=signer.keyid,
+            mend=f"sign with its present key; `fabric keys rotate {signer.identity}` makes one",
+        )
     if owner == signer.identity and access(action, trust.roles(owner)) != "deny":
         return
     allowed = sorted(TABLE.get(action, {}))
@@ -80,4 +146,8 @@ def require(trust: TrustRoot, signer: Signer, action: str) -> None:
 def lawful(event: Event, trust: TrustRoot) -> bool:
     """Whether the signer of ``event`` may do what it records. The event's signature is verified already."""
     action = SIGNED_BY.get(event.type)
-    return action is not None and access(action, trust.roles(event.actor)) != "deny"
+    return (
+        action is not None
+        and access(action, trust.roles(event.actor)) != "deny"
+        and trust.valid_at(event.keyid, event.position)
+    )

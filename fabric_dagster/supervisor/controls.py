@@ -1,7 +1,8 @@
 """The controls between sealed partitions: brief, decision, sealed handoff, completion.
 
 Controls decide nothing by themselves: the decision is the pack's rule with evidence that holds, a handoff
-needs a verdict signed by the validator, completion needs one for every side and the artifacts as judged.
+needs a verdict signed by the validator and, where commissioned, a person's approval; completion needs a
+verdict for every side and the artifacts as judged.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from fabric_dagster.contracts.handoff import Handoff
 from fabric_dagster.errors import CheckFailed, Conflict, FabricError, OperationFailed
 from fabric_dagster.governance.scope import may_write
 from fabric_dagster.intelligence.decide import decide
+from fabric_dagster.supervisor.approvals import require_approval
 from fabric_dagster.supervisor.binding import load_ticket
 from fabric_dagster.supervisor.execution import admit, require_order
 from fabric_dagster.supervisor.failures import fail_run
@@ -103,7 +105,7 @@ def seal_handoff(services: Services, workflow: Workflow, run_id: str, node_id: s
             handoff = run.handoffs[node_id]
             services.artifacts.path(handoff.artifact.digest)
             return handoff
-        admit(services, workflow, run)
+        commission = admit(services, workflow, run)
         node = next(item for item in workflow.compiled.graph.nodes if item.id == node_id)
         partition = workflow.compiled.partition(node_id)
         require_order(workflow, run, partition)
@@ -115,6 +117,7 @@ def seal_handoff(services: Services, workflow: Workflow, run_id: str, node_id: s
         validations = _passed(services, workflow, run, side)
         artifact = next(a for a in task.result.artifacts if a.node == source and a.name == name)
         services.artifacts.path(artifact.digest)
+        approval = require_approval(services, workflow, run, commission, node_id)
         handoff = Handoff(
             schema_="fabric.handoff.v1",
             run=run.run,
@@ -126,6 +129,7 @@ def seal_handoff(services: Services, workflow: Workflow, run_id: str, node_id: s
                 **{_ascii(item.name): item.digest for item in task.task.inputs},
             },
             validations=validations,
+            approval=approval,
         )
         services.append(run, "handoff.sealed", {"handoff": handoff.body()})
         return handoff

@@ -44,7 +44,7 @@ RUN: Mapping[tuple[str, str], RunState] = {
     **{("running", step): "running" for step in STEPS},
     ("running", "recovery.followed"): "running",
     ("running", "approval.requested"): "awaiting_approval",
-    # Two sides may wait: the second person's decision comes when the first has let the run go on.
+    # A recovery edge was followed while another side waited.
     ("running", "approval.given"): "running",
     ("running", "approval.retaken"): "stopped",
     ("running", "reconciliation.required"): "reconciliation_required",
@@ -58,6 +58,8 @@ RUN: Mapping[tuple[str, str], RunState] = {
     ("awaiting_approval", "recovery.followed"): "running",
     ("awaiting_approval", "approval.requested"): "awaiting_approval",
     ("awaiting_approval", "approval.given"): "running",
+    # Of several pictures that wait, one was decided on.
+    ("awaiting_approval", "approval.given_in_part"): "awaiting_approval",
     ("awaiting_approval", "approval.retaken"): "stopped",
     ("awaiting_approval", "reconciliation.required"): "reconciliation_required",
     ("awaiting_approval", "cancel.requested"): "awaiting_approval",

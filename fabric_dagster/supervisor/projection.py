@@ -85,10 +85,22 @@ class ApprovalRecord:
     #: the identity that decided, and its note.
     by: str = ""
     note: str = ""
+    #: the event that decided.
+    decided: Event | None = None
 
     def as_dict(self) -> dict[str, str]:
         """The JSON form; what is not there yet is left out."""
-        return {key: value for key, value in vars(self).items() if value}
+        parts = {
+            "side": self.side,
+            "node": self.node,
+            "picture": self.picture,
+            "plan": self.plan,
+            "state": self.state,
+            "by": self.by,
+            "note": self.note,
+            "event": self.decided.digest if self.decided is not None else "",
+        }
+        return {key: value for key, value in parts.items() if value}
 
 
 @dataclass
@@ -240,10 +252,18 @@ def advance(record: RunRecord, event: Event) -> None:
     if event.type == "dagster.linked":
         record.dagster_runs.append(event.body["dagster_run"])
     else:
-        record.state = cast("RunState", transition(RUN, record.state, event.type, f"event {event.position}"))
+        where = f"event {event.position}"
+        record.state = cast("RunState", transition(RUN, record.state, _kind(record, event), where))
         _apply(record, event)
         _nothing_in_flight(record, event)
     record.events.append(event)
+
+
+def _kind(record: RunRecord, event: Event) -> str:
+    """The event as the table knows it: an approval while other pictures wait lets the run wait on."""
+    waits = sum(item.state == "requested" for item in record.approvals) > 1
+    in_part = waits and event.type == "approval.given" and record.state == "awaiting_approval"
+    return "approval.given_in_part" if in_part else event.type
 
 
 def _nothing_in_flight(record: RunRecord, event: Event) -> None:
@@ -326,7 +346,12 @@ def _cancelled(record: RunRecord, event: Event) -> None:
 def _approval_asked(record: RunRecord, event: Event) -> None:
     body = event.body
     record.approvals.append(ApprovalRecord(body["side"], body["node"], body["picture"], body["plan"]))
-    record.unresolved = [f"{body['side']} waits for a visual approval"]
+    record.unresolved = _waits(record)
+
+
+def _waits(record: RunRecord) -> list[str]:
+    sides = dict.fromkeys(item.side for item in record.approvals if item.state == "requested")
+    return [f"{side} waits for a visual approval" for side in sides]
 
 
 def _approval_answered(record: RunRecord, event: Event) -> None:
@@ -337,8 +362,9 @@ def _approval_answered(record: RunRecord, event: Event) -> None:
     if asked is None:
         raise _impossible(event, "a decision on a picture that nobody asked about")
     asked.state, asked.by, asked.note = "given" if given else "retaken", event.actor, body["note"]
+    asked.decided = event
     retaken = f"{asked.by} asked for a retake of {asked.side}: {asked.note}"
-    record.unresolved = [] if given else [retaken]
+    record.unresolved = _waits(record) if given else [retaken]
 
 
 def _apply_to_task(record: RunRecord, event: Event) -> None:
