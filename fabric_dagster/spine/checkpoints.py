@@ -66,6 +66,8 @@ def open_checkpoint(data: bytes, trust: Trust, workspace: str, branch: str) -> C
             raise _refused("it belongs to another log")
         if type(found.position) is not int or not isinstance(found.head, str):
             raise _refused("it is malformed")
+        if not trust.valid_at(keyid, found.position):
+            raise _refused("a key that had ended before signed it")
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as fault:
         raise _refused("it is no checkpoint") from fault
     except CheckFailed as fault:

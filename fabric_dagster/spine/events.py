@@ -50,6 +50,10 @@ class Trust(Protocol):
         """Whether the key ``who`` signed ``message``."""
         ...
 
+    def valid_at(self, keyid: str, position: int) -> bool:
+        """Whether the key, where it has ended, had not yet ended at ``position``."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class SealedEvent:
@@ -150,6 +154,13 @@ def open_event(payload: bytes, signature: bytes, trust: Trust) -> Event:
         raise broken(f"its key belongs to {owner}, not to its actor {event.actor}", event.position)
     if not trust.verify(event.keyid, signature, message(payload)):
         raise broken("its signature does not verify", event.position)
+    if not trust.valid_at(event.keyid, event.position):
+        raise CheckFailed(
+            "spine.key_ended",
+            f"the event log is not sound: a key of {owner} that had ended before signed it",
+            where=f"event {event.position}",
+            mend="find out who signed with that key; what stands before it is sound",
+        )
     return event
 
 

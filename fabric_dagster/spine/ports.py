@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 
+#: The stream of the trust root's versions: one event a version (``governance/rotation.py``).
+TRUST_STREAM = "trust"
+
+
 class Signer(Protocol):
     """An identity that can sign: its key never leaves it."""
 

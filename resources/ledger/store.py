@@ -21,6 +21,7 @@ from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import CheckFailed, Conflict, InvalidDocument, Refused, UsageFault
 from fabric_dagster.spine import events as format_
 from fabric_dagster.spine.events import Place, SealedEvent, broken, open_event, same_intent, seal
+from fabric_dagster.spine.ports import TRUST_STREAM
 from resources.ledger.checkpoint import CheckpointFile
 from resources.ledger.database import Database
 from resources.ledger.schema import EVENTS
@@ -139,6 +140,13 @@ class SqlEventStore:
                 f"the key of {signer.identity} is not in the trust root",
                 mend="sign with an identity's own key; `fabric doctor` shows which keys are pinned",
             )
+        if (end := self.trust.ended(signer.keyid)) is not None:
+            raise Refused(
+                f"authority.key_{end.how}",
+                f"the key of {signer.identity} was {end.how}: {end.reason}",
+                value=signer.keyid,
+                mend="sign with its present key; `fabric keys list` shows it",
+            )
         for new in events:
             format_.check_new(new)
         with self._database.write() as connection:
@@ -162,7 +170,13 @@ class SqlEventStore:
         if not fresh:
             return [_again(new, earlier[str(new.idempotency_key)]) for new in events], []
         position, previous = self._sound_head(connection)
-        versions = self._versions(connection, {new.stream for new in fresh} | set(expected))
+        versions = self._versions(connection, {new.stream for new in fresh} | set(expected) | {TRUST_STREAM})
+        if versions[TRUST_STREAM] > len(self.trust.positions):
+            raise Refused(
+                "trust.outdated",
+                "the trust root was changed while this program ran",
+                mend="start it again; it then reads the present one",
+            )
         for stream, version in expected.items():
             if versions[stream] != version:
                 raise Conflict(
