@@ -78,8 +78,11 @@ def read_ticket(
     return ticket, workflow, pictures
 
 
-def take(hall: Hall, path: Path, reference: str | None = None) -> Taken:
-    """Take one ticket in: its run is open on the spine afterwards. Refusals are events, then raised."""
+def take(hall: Hall, path: Path, reference: str | None = None, *, anew: bool = False) -> Taken:
+    """Take one ticket in: its run is open on the spine afterwards. Refusals are events, then raised.
+
+    ``anew`` is a person's wish: a run of this content that a person ended is followed by another.
+    """
     try:
         ticket, workflow, pictures = read_ticket(hall, path, reference)
     except InvalidDocument as fault:
@@ -87,7 +90,7 @@ def take(hall: Hall, path: Path, reference: str | None = None) -> Taken:
             content = digest_bytes(reader.read(MAX_BYTES + 1))
         refuse_ticket(hall.services, path.stem, content, fault)
         raise
-    return Taken(ticket, workflow, open_run(hall.services, workflow, ticket, pictures))
+    return Taken(ticket, workflow, open_run(hall.services, workflow, ticket, pictures, anew=anew))
 
 
 def look(hall: Hall, cursor: str | None) -> Tick:

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 
 #: States in which a run is ended by a newer revision of its ticket.
-SUPERSEDED = frozenset({"opened", "running", "failed"})
+SUPERSEDED = frozenset({"opened", "running", "awaiting_approval", "failed", "stopped"})
+#: States in which a person's own command runs the same content anew, as another run.
+ENDED_BY_PERSON = frozenset({"stopped", "cancelled"})
 
 
 def ticket_stream(key: str) -> str:
@@ -47,11 +49,14 @@ class Opened:
     run_key: str
 
 
-def open_run(services: Services, workflow: Workflow, ticket: Ticket, pictures: dict[str, Path]) -> Opened:
+def open_run(
+    services: Services, workflow: Workflow, ticket: Ticket, pictures: dict[str, Path], *, anew: bool = False
+) -> Opened:
     """The run of ``ticket``; refused without a live commission for exactly this graph.
 
     ``pictures`` are the files that the ticket names, by input name; their bytes go to the artifact store,
-    so that a later change of the attachment changes nothing that was accepted.
+    so that a later change of the attachment changes nothing that was accepted. ``anew`` accepts a content
+    again whose run a person ended: with a retake or a cancellation.
     """
     compiled = workflow.compiled
     try:
@@ -68,7 +73,7 @@ def open_run(services: Services, workflow: Workflow, ticket: Ticket, pictures: d
         document = services.artifacts.put_bytes(canonical(ticket.body()))
     ordinal = _accept(services, ticket, compiled.reference)
     run = _identity(services, compiled.digest, ticket, ordinal)
-    if _unfinished_elsewhere(services, run, commission.digest):
+    if _unfinished_elsewhere(services, run, commission.digest) or (anew and _ended_by_person(services, run)):
         ordinal = _accept(services, ticket, compiled.reference, again=True)
         run = _identity(services, compiled.digest, ticket, ordinal)
     body = {
@@ -120,6 +125,11 @@ def _unfinished_elsewhere(services: Services, run: str, commission: str) -> bool
     if opened is None or opened.body["commission"] == commission:
         return False
     return load_run(services.store, run).state in SUPERSEDED
+
+
+def _ended_by_person(services: Services, run: str) -> bool:
+    opened = services.store.by_key(f"{run}:opened")
+    return opened is not None and load_run(services.store, run).state in ENDED_BY_PERSON
 
 
 def _accept(services: Services, ticket: Ticket, reference: str, *, again: bool = False) -> int:

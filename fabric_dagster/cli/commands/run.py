@@ -50,7 +50,7 @@ def run(
         _dry(hall, ticket, named.compiled.reference, as_json=as_json)
         return
     show_progress(hall)
-    taken = take(hall, ticket, named.compiled.reference)
+    taken = take(hall, ticket, named.compiled.reference, anew=True)
     done = taken.opened.run.state == "completed"
     record = drive(hall, taken)
     document = report(hall, record)
