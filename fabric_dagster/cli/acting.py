@@ -1,0 +1,79 @@
+"""Acting as an identity: the one place where a command finds its key, its authority and, if need be, its
+refusal on the log.
+
+A command that signs does all that it does inside ``with acting(home, ACTION, IDENTITY) as act``. The key is
+loaded and the table is asked on the way in; whatever is ``Refused`` inside leaves as an event
+``authority.refused`` and then as exit code 3.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fabric_dagster.errors import FabricError, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fabric_dagster.governance.trust import TrustRoot
+    from fabric_dagster.spine.ports import Signer
+    from resources.home import Home
+    from resources.ledger.store import SqlEventStore
+
+AsOption = Annotated[str, typer.Option("--as", help="Who acts: signs with that identity's key.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What an act is done with: the log, the trust root as it stands there, and who signs."""
+
+    store: SqlEventStore
+    trust: TrustRoot
+    signer: Signer
+
+
+@contextlib.contextmanager
+def acting(
+    home: Home, action: str, identity: str, *, store: SqlEventStore | None = None, **about: str
+) -> Iterator[Act]:
+    """Sign as ``identity`` with the authority for ``action``; what is refused inside is recorded.
+
+    ``store`` is the home's log where it is open already. ``about`` names what the act is about, as text:
+    ``reference``, ``graph``, ``run``. Raises ``Refused`` (``authority.*``, ``keys.exposed``) and
+    ``UsageFault`` (``keys.missing``).
+    """
+    from fabric_dagster.governance.roles import require
+    from resources.keys import load_signer
+    from resources.setup import keys_folder
+
+    log = home.open_ledger() if store is None else store
+    try:
+        try:
+            signer = load_signer(keys_folder(home, identity), identity)
+            require(log.trust, signer, action)
+            yield Act(log, log.trust, signer)
+        except Refused as fault:
+            _record(home, log, action, identity, fault, about)
+            raise
+    finally:
+        if store is None:
+            log.close()
+
+
+def _record(
+    home: Home, log: SqlEventStore, action: str, identity: str, fault: Refused, about: dict[str, str]
+) -> None:
+    """Record the refusal as the first of the home's identities whose key is here; none is no matter."""
+    from fabric_dagster.governance.refusals import record_refusal
+    from resources.keys import load_signer
+    from resources.setup import keys_folder
+
+    for who in dict.fromkeys(("runtime", identity)):
+        with contextlib.suppress(FabricError):
+            signer = load_signer(keys_folder(home, who), who)
+            if record_refusal(log, signer, action, fault, actor=identity, **about) is not None:
+                return
