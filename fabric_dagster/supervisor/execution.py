@@ -25,6 +25,7 @@ from fabric_dagster.digests import digest_file, digest_of
 from fabric_dagster.errors import CheckFailed, Conflict, FabricError, NeedsPerson, OperationFailed, Refused
 from fabric_dagster.governance.scope import may_write
 from fabric_dagster.supervisor.binding import Binder, lay_inputs, store_plan
+from fabric_dagster.supervisor.compensation import require_reconciliation
 from fabric_dagster.supervisor.failures import after_failure, fail_run, verdict_blockers
 from fabric_dagster.supervisor.machine import ENDED
 from fabric_dagster.supervisor.opening import reconcile_first, reconciling, refuse_ticket
@@ -155,19 +156,6 @@ def end_compensated(services: Services, run: RunRecord, task: TaskRecord) -> NoR
     fail_run(services, run, blockers)
     tidy(services, run)
     raise CheckFailed.of(blockers)
-
-
-def require_reconciliation(
-    services: Services, run: RunRecord, task: TaskRecord, cause: FabricError | None = None
-) -> NoReturn:
-    """Record unknown completion, durably, and stop; ``cause`` is what made it unknown."""
-    body = {
-        "task": task.digest,
-        "transaction": task.transaction,
-        "why": f"the commit of {task.task.partition} was begun and has no result",
-    }
-    services.append(run, "reconciliation.required", body, f"reconcile:{task.digest}:{len(run.events)}")
-    raise reconcile_first(run) from cause
 
 
 def _verified(services: Services, last: TaskRecord, provider: Provider) -> Outcome:

@@ -14,12 +14,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from fabric_dagster.capabilities.registry import capabilities
 from fabric_dagster.contracts.evidence import BlindEvidence, CheckRequest, FileFact
 from fabric_dagster.digests import canonical, digest_file
-from fabric_dagster.errors import CheckFailed, FabricError
+from fabric_dagster.errors import CheckFailed
 from fabric_dagster.supervisor.binding import load_ticket
-from fabric_dagster.supervisor.execution import admit, require_reconciliation, store_manifest
+from fabric_dagster.supervisor.compensation import take_back
+from fabric_dagster.supervisor.execution import admit, store_manifest
 from fabric_dagster.supervisor.failures import failing, verdict_blockers
 from fabric_dagster.supervisor.services import Step
 from fabric_dagster.supervisor.stages import discard, fresh, stage_folder, tidy
@@ -150,20 +150,5 @@ def _take_back(
     services: Services, run: RunRecord, task: TaskRecord, verdict: Verdict, recorded: Step
 ) -> None:
     """Record the failed verdict and take back what the side wrote, if its application can."""
-    application = task.task.specialist.partition("/")[0]
-    undo = f"{application}.undo_transaction@1"
-    end = failing(verdict_blockers(verdict))
-    if undo not in capabilities() or task.transaction is None or not task.changes:
-        services.append_all(run, recorded, end)
-        tidy(services, run)
-        return
-    begun = {"task": task.digest, "capability": undo, "transaction": task.transaction}
-    services.append_all(run, recorded, Step("compensation.begun", begun))
-    provider = services.provider(application, run.run, run.key)
-    try:
-        provider.undo(task.transaction)
-    except FabricError as fault:
-        require_reconciliation(services, run, task, fault)
-    done = {"task": task.digest, "standing": provider.standing(task.transaction, task.changes)}
-    services.append_all(run, Step("compensation.done", done), end)
+    take_back(services, run, task, (recorded,), (failing(verdict_blockers(verdict)),))
     tidy(services, run)

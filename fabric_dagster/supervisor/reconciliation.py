@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fabric_dagster.errors import CheckFailed, NeedsPerson, Refused, UsageFault
 from fabric_dagster.governance.roles import require
-from fabric_dagster.supervisor.execution import end_compensated, require_reconciliation
+from fabric_dagster.supervisor.compensation import require_reconciliation
+from fabric_dagster.supervisor.execution import end_compensated
 from fabric_dagster.supervisor.services import Step
 
 if TYPE_CHECKING:
