@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from pydantic import Field, field_validator
 
 from fabric_dagster.capabilities.base import Arguments, Capability, FailureCode, feed
@@ -22,19 +24,30 @@ class PlanReference(Contract):
     ref: str = Field(alias="$ref", pattern=r"^[a-z][a-z0-9_]{0,62}\.[a-z][a-z0-9_]{0,62}$")
 
 
+PropertyValue: TypeAlias = bool | int | str | UnityReference | PlanReference
+
+
+def decimal_text(value: object) -> object:
+    """A JSON number with a fraction is taken as its decimal text: plans hold no floats."""
+    return repr(value) if isinstance(value, float) else value
+
+
 class SetProperty(Arguments):
-    """``document`` is the fileID as text (``"0"``: a ``.meta``); ``path`` as Unity writes property paths."""
+    """``document`` is the fileID as text (``"0"``: a ``.meta``); ``path`` as Unity writes property paths.
+
+    ``kind`` says that the property holds a text, for one that shows a number and whose script nobody has.
+    """
 
     asset: str = feed("unity_path", pattern=r"^(Assets|Packages|ProjectSettings)/.+$", max_length=240)
     document: str = Field(pattern=r"^-?[0-9]{1,20}$")
     path: str = Field(min_length=1, max_length=1024)
-    value: bool | int | str | UnityReference | PlanReference = feed("property_value")
+    value: PropertyValue = feed("property_value")
+    kind: Literal["text"] | None = None
 
     @field_validator("value", mode="before")
     @classmethod
     def _decimal(cls, value: object) -> object:
-        """A JSON number with a fraction is taken as its decimal text: plans hold no floats."""
-        return repr(value) if isinstance(value, float) else value
+        return decimal_text(value)
 
 
 CAPABILITY = Capability(

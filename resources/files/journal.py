@@ -49,6 +49,8 @@ class Journal(Contract):
     entries: tuple[Entry, ...] = Field(strict=False)
     #: folders that the transaction makes, parents first.
     folders: tuple[str, ...] = Field((), strict=False)
+    #: folders that the transaction removes once they are empty, parents first.
+    emptied: tuple[str, ...] = Field((), strict=False)
 
     @property
     def changes(self) -> tuple[FileChange, ...]:

@@ -30,7 +30,7 @@ from fabric_dagster.supervisor.ports import FileChange, Standing
 from resources.files import journal as journals_
 from resources.files.durable import copy_durably, flush_folder, found_digest, put_new, remove_empty
 from resources.files.journal import Entry, Journal
-from resources.files.paths import case_clashes, folded, under
+from resources.files.paths import case_clashes, folded, is_link, under
 
 
 class FileTransactions:
@@ -61,8 +61,16 @@ class FileTransactions:
 
     # -- what the supervisor calls
 
-    def commit(self, transaction: str, source: Path, changes: tuple[FileChange, ...]) -> None:
+    def commit(
+        self,
+        transaction: str,
+        source: Path,
+        changes: tuple[FileChange, ...],
+        emptied: tuple[str, ...] = (),
+    ) -> None:
         """Apply ``changes``; the new bytes of each lie at ``source / change.path``.
+
+        ``emptied`` are folders that go with their last file; one that holds anything else stays.
 
         Raises ``Conflict`` when a file is not what ``before`` says, a second writer is at work or an
         interrupted transaction waits; ``OperationFailed`` when the disk refuses. Both: nothing changed.
@@ -78,6 +86,7 @@ class FileTransactions:
                 state="prepared",
                 entries=entries,
                 folders=self._new_folders(entries),
+                emptied=self._emptied(emptied),
             )
             try:
                 self._prepare(plan, folder)
@@ -117,6 +126,7 @@ class FileTransactions:
             if standing == "foreign":
                 raise self._foreign(found, "recover")
             if standing == "after" and found.state == "prepared":
+                self._remove_emptied(found)
                 self._sweep(found)
                 found.moved("committed").save(folder)
                 return "after"
@@ -278,6 +288,19 @@ class FileTransactions:
                     missing[folder] = None
         return tuple(missing)
 
+    def _emptied(self, folders: tuple[str, ...]) -> tuple[str, ...]:
+        """Every folder at or below ``folders``, parents first: what was empty before is restored too."""
+        found: set[str] = set()
+        for name in folders:
+            top = under(self.root, name)
+            found.add(name)
+            found |= {
+                here.relative_to(self.root).as_posix()
+                for here in top.rglob("*")
+                if here.is_dir() and not is_link(here.lstat())
+            }
+        return tuple(sorted(found))
+
     def _prepare(self, plan: Journal, folder: Path) -> None:
         (folder / "before").mkdir(parents=True)
         for index, entry in enumerate(plan.entries):
@@ -308,6 +331,13 @@ class FileTransactions:
         for parent in {(self.root / entry.path).parent for entry in plan.entries}:
             self._hook("flush")
             flush_folder(parent)
+        self._hook("emptied")
+        self._remove_emptied(plan)
+
+    def _remove_emptied(self, plan: Journal) -> None:
+        """Remove the folders that the transaction emptied, deepest first; one with anything in it stays."""
+        for name in reversed(plan.emptied):
+            remove_empty(under(self.root, name))
 
     def _put(self, plan: Journal, index: int, entry: Entry) -> None:
         """Compare once more, then swap: one atomic rename."""
@@ -352,6 +382,9 @@ class FileTransactions:
 
     def _restore(self, plan: Journal, folder: Path) -> None:
         """Put back every file that holds our bytes; remove our temporary files and our empty folders."""
+        if any(self._side(entry.change) == "after" for entry in plan.entries):
+            for name in plan.emptied:
+                under(self.root, name).mkdir(parents=True, exist_ok=True)
         for index, entry in enumerate(plan.entries):
             if self._side(entry.change) != "after":
                 continue

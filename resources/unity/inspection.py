@@ -31,8 +31,8 @@ def summary(index: ProjectIndex, known: Mapping[str, str] | None = None) -> dict
         "case_twins": [list(pair) for pair in index.case_twins],
         "links": index.links,
         "references": {
-            "total": len(index.uses),
-            "within_project": len(index.uses) - sum(map(len, outside.values())),
+            "total": total,
+            "within_project": total - sum(map(len, outside.values())),
             **{kind: len(uses) for kind, uses in outside.items()},
         },
         "unresolved": [

@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from fabric_dagster.capabilities.base import Arguments
-from fabric_dagster.capabilities.unity_import_texture import ImportTexture
-from fabric_dagster.capabilities.unity_set_property import SetProperty
 from fabric_dagster.errors import FabricError
 from fabric_dagster.supervisor.ports import Observation
-from resources.unity.importers.textures import profile_faults
-from resources.unity.index import read_guid
-from resources.unity.operations.import_texture import chosen_profile
-from resources.unity.operations.set_property import reads_back, target_of
+from resources.unity.operations.base import UnityOperation
 from resources.unity.operations.workspace import Workspace
 from resources.unity.project import Project
-from resources.unity.text import TextFault, UnityFile, scan_references
+from resources.unity.text import TextFault, scan_references
+
+Request = tuple[UnityOperation[Any], Arguments]
 
 
-def observe_plan(project: Project, requests: Iterable[Arguments]) -> Iterator[Observation]:
+def observe_plan(project: Project, requests: Iterable[Request]) -> Iterator[Observation]:
     """Every postcondition of every operation, as it is on the disk now."""
     workspace = Workspace(project, project.root)
-    # A later operation on the same target has the last word.
-    for args in {_target(args): args for args in requests}.values():
+    for operation, args in _lasting(requests):
         try:
-            if isinstance(args, ImportTexture):
-                yield from _imported(workspace, args)
-            elif isinstance(args, SetProperty):
-                yield from _set(workspace, args)
+            yield from operation.observe(workspace, args)
         except (FabricError, TextFault) as fault:
-            where = args.destination if isinstance(args, ImportTexture) else "plan"
-            yield Observation(where, "readable", str(fault), holds=False)
+            yield Observation(operation.subject(args)[0], "readable", str(fault), holds=False)
 
 
-def _target(args: Arguments) -> tuple[str, ...]:
-    if isinstance(args, SetProperty):
-        return target_of(args), args.document, args.path
-    return (args.destination,) if isinstance(args, ImportTexture) else (str(id(args)),)
+def _lasting(requests: Iterable[Request]) -> list[Request]:
+    """Without those that a later operation on the same subject, or one that takes the file away, replaced."""
+    last: dict[tuple[str, ...], Request] = {}
+    for operation, args in requests:
+        gone = operation.takes_away(args)
+        if gone is not None:
+            last = {
+                subject: request
+                for subject, request in last.items()
+                if not (subject[0] in {gone, f"{gone}.meta"} or subject[0].startswith(f"{gone}/"))
+            }
+        last[operation.subject(args)] = (operation, args)
+    return list(last.values())
 
 
 def reference_observations(workspace: Workspace) -> Iterator[Observation]:
@@ -57,25 +59,3 @@ def reference_observations(workspace: Workspace) -> Iterator[Observation]:
         )
         found = ", ".join(lost) if lost else "all resolve"
         yield Observation(f"{path}: references", "all resolve", found, not lost)
-
-
-def _imported(workspace: Workspace, args: ImportTexture) -> Iterator[Observation]:
-    path = f"{args.destination}.meta"
-    meta = workspace.read(path) or b""
-    faults = profile_faults(meta, chosen_profile(args.profile))
-    differs = "; ".join(f"{where} is {found}, not {expected}" for where, expected, found in faults)
-    yield Observation(f"{path}: profile", "equals the profile", differs or "equals the profile", not faults)
-    guid = read_guid(meta)
-    owners = workspace.index.assets.get(guid or "", [])
-    yield Observation(
-        f"{path}: guid",
-        f"{args.destination} alone",
-        ", ".join(owners) or "nobody",
-        owners == [args.destination],
-    )
-
-
-def _set(workspace: Workspace, args: SetProperty) -> Iterator[Observation]:
-    path = target_of(args)
-    expected, found = reads_back(UnityFile(workspace.read(path) or b""), args)
-    yield Observation(f"{path}:{args.document}:{args.path}", expected, found, expected == found)

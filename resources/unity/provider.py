@@ -16,14 +16,13 @@ import uuid
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
 from fabric_dagster.capabilities.base import Arguments
 from fabric_dagster.capabilities.registry import capability
-from fabric_dagster.capabilities.unity_import_texture import ImportTexture
-from fabric_dagster.capabilities.unity_set_property import SetProperty
+from fabric_dagster.capabilities.unity_undo_transaction import CAPABILITY as UNDO
 from fabric_dagster.contracts.physical_plan import Operation, PhysicalPlan
 from fabric_dagster.digests import digest_file
 from fabric_dagster.errors import FabricError, Fault, InvalidDocument, OperationFailed
@@ -32,19 +31,15 @@ from fabric_dagster.supervisor.ports import FileChange, Observation, Produced, S
 from resources.files.paths import under
 from resources.files.transaction import FileTransactions
 from resources.unity.observations import observe_plan, reference_observations
-from resources.unity.operations.import_texture import import_texture, needed_allocations
-from resources.unity.operations.set_property import set_property
+from resources.unity.operations.base import UnityOperation, operations
 from resources.unity.operations.workspace import Workspace
 from resources.unity.project import Project, open_project
 
-KINDS = {"texture": "unity_path", "sprite": "unity_reference", "property": "unity_path"}
-#: what stands in for an output that is not made yet, while arguments are checked
+#: type of an output → what stands in for one that is not made yet, while arguments are checked
 STAND_INS: dict[str, Any] = {
-    "sprite": {"fileID": "21300000", "guid": "0" * 32, "type": 3},
-    "texture": "Assets/texture.png",
-    "property": "Assets/asset.asset",
+    "unity_reference": {"fileID": "21300000", "guid": "0" * 32, "type": 3},
+    "unity_path": "Assets/texture.png",
 }
-T = TypeVar("T", bound=Arguments)
 
 
 class HeadlessUnity:
@@ -94,7 +89,7 @@ class HeadlessUnity:
     @property
     def serves(self) -> frozenset[str]:
         """The capability ids that this provider can execute."""
-        return frozenset({"unity.import_texture@1", "unity.set_property@1", "unity.undo_transaction@1"})
+        return frozenset({*operations(), UNDO.id})
 
     @property
     def root(self) -> Path:
@@ -115,12 +110,12 @@ class HeadlessUnity:
                     value=plan.application,
                 )
             )
-        outputs: set[str] = set()
+        outputs: dict[str, str] = {}
         for index, operation in enumerate(plan.operations):
             where = operation.node or f"operations[{index}]"
             try:
                 self._arguments(operation, _stand_in(outputs), where)
-                outputs |= {f"{operation.node}.{name}" for name in capability(operation.capability).outputs}
+                outputs |= _outputs(operation)
             except FabricError as error:
                 faults += error.faults
         if faults:
@@ -131,17 +126,20 @@ class HeadlessUnity:
         self.check(plan)
         workspace = Workspace(self.project, self.root)
         names: dict[str, None] = {}
-        for operation in plan.operations:
-            destination = operation.args.get("destination")
-            if operation.capability == "unity.import_texture@1" and isinstance(destination, str):
-                workspace.check_path(destination)
-                names |= dict.fromkeys(needed_allocations(workspace, destination))
+        outputs: dict[str, str] = {}
+        for index, operation in enumerate(plan.operations):
+            where = operation.node or f"operations[{index}]"
+            args = self._arguments(operation, _stand_in(outputs), where)
+            outputs |= _outputs(operation)
+            executed = operations().get(operation.capability)
+            if executed is not None:
+                names |= dict.fromkeys(executed.allocations(workspace, args))
         return {name: self._draw() for name in sorted(names)}
 
     def stage(self, plan: PhysicalPlan, stage: Path) -> Staged:
         """Execute ``plan``; new bytes lie under ``stage / "changes"``. Every failure is reported."""
         self.check(plan)
-        workspace = Workspace(self.project, stage / "changes", plan.allocations)
+        workspace = Workspace(self.project, stage / "changes", plan.allocations, inputs=stage)
         produced: list[Produced] = []
         made: dict[str, Any] = {}
         faults: list[Fault] = []
@@ -156,12 +154,13 @@ class HeadlessUnity:
                     )
                 continue  # what it waits for failed, and is reported
             try:
-                outputs = self._execute(workspace, operation, made, stage, node)
+                outputs = self._execute(workspace, operation, made, node)
             except FabricError as error:
                 faults += error.faults
                 continue
             made |= {f"{node}.{name}": value for name, value in outputs.items()}
-            produced += [Produced(node, name, KINDS[name], value=value) for name, value in outputs.items()]
+            kinds = capability(operation.capability).outputs
+            produced += [Produced(node, name, kinds[name], value=value) for name, value in outputs.items()]
         if faults:
             raise OperationFailed.of(faults)
         changes = workspace.flush()
@@ -169,19 +168,21 @@ class HeadlessUnity:
         return Staged(changes, tuple(produced), seen, tuple(workspace.warnings), workspace.diff())
 
     def _execute(
-        self, workspace: Workspace, operation: Operation, made: dict[str, Any], stage: Path, node: str
+        self, workspace: Workspace, operation: Operation, made: dict[str, Any], node: str
     ) -> dict[str, Any]:
         args = self._arguments(operation, lambda ref: made[f"{ref.source}.{ref.name}"], node)
-        if isinstance(args, ImportTexture):
-            return import_texture(workspace, args, under(stage, args.source))
-        if isinstance(args, SetProperty):
-            return set_property(workspace, args)
-        raise OperationFailed(
-            "unity.undo_alone",
-            "a transaction is undone by itself, not within a plan that writes",
-            where=node,
-            mend="ask for the undo in a plan of its own",
-        )
+        return self._operation(operation, node).execute(workspace, args)
+
+    @staticmethod
+    def _operation(operation: Operation, where: str) -> UnityOperation[Any]:
+        if operation.capability == UNDO.id:
+            raise OperationFailed(
+                "unity.undo_alone",
+                "a transaction is undone by itself, not within a plan that writes",
+                where=where,
+                mend="ask for the undo in a plan of its own",
+            )
+        return operations()[operation.capability]
 
     def _arguments(self, operation: Operation, resolve: Callable[[Ref], Any], where: str) -> Arguments:
         if operation.capability not in self.serves:
@@ -202,7 +203,10 @@ class HeadlessUnity:
 
     def commit(self, stage: Path, staged: Staged, transaction: str) -> None:
         """Apply ``staged``; ``Conflict`` if anything changed underneath or an editor is open."""
-        self.transactions.commit(transaction, stage / "changes", staged.changes)
+        removed = [change.path for change in staged.changes if change.after is None]
+        folders = [path.removesuffix(".meta") for path in removed if path.endswith(".meta")]
+        emptied = tuple(folder for folder in folders if under(self.root, folder).is_dir())
+        self.transactions.commit(transaction, stage / "changes", staged.changes, emptied)
 
     def standing(self, transaction: str, changes: tuple[FileChange, ...]) -> Standing:  # noqa: ARG002 - the port's
         """What is there now, by reading the bytes."""
@@ -227,14 +231,11 @@ class HeadlessUnity:
     def observe(self, plan: PhysicalPlan, staged: Staged) -> tuple[Observation, ...]:
         """Read the project again: bytes, metas, properties and references, against what the plan asks for."""
         made = {f"{item.node}.{item.name}": item.value for item in staged.produced}
-        requests = [
-            self._arguments(
-                operation,
-                lambda ref: made[f"{ref.source}.{ref.name}"],
-                operation.node or f"operation_{index + 1}",
-            )
-            for index, operation in enumerate(plan.operations)
-        ]
+        requests = []
+        for index, operation in enumerate(plan.operations):
+            node = operation.node or f"operation_{index + 1}"
+            args = self._arguments(operation, lambda ref: made[f"{ref.source}.{ref.name}"], node)
+            requests.append((self._operation(operation, node), args))
         found = [
             Observation(change.path, change.after or "no file", now, now == (change.after or "no file"))
             for change in staged.changes
@@ -252,7 +253,13 @@ def new_transaction() -> str:
     return f"apply-{secrets.token_hex(6)}"
 
 
-def _stand_in(outputs: set[str]) -> Callable[[Ref], Any]:
+def _outputs(operation: Operation) -> dict[str, str]:
+    """Output of an operation → its type."""
+    kinds = capability(operation.capability).outputs
+    return {f"{operation.node}.{name}": kind for name, kind in kinds.items()}
+
+
+def _stand_in(outputs: dict[str, str]) -> Callable[[Ref], Any]:
     def resolve(ref: Ref) -> Any:  # noqa: ANN401 - any output
         if f"{ref.source}.{ref.name}" not in outputs:
             raise InvalidDocument(
@@ -261,7 +268,7 @@ def _stand_in(outputs: set[str]) -> Callable[[Ref], Any]:
                 value=f"{ref.source}.{ref.name}",
                 mend=f"use one of: {', '.join(sorted(outputs))}" if outputs else "give the value itself",
             )
-        return STAND_INS[ref.name]
+        return STAND_INS[outputs[f"{ref.source}.{ref.name}"]]
 
     return resolve
 

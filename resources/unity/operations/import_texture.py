@@ -12,14 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fabric_dagster.contracts.importer_profile import BUILT_IN, ImporterProfile
 from fabric_dagster.errors import Fault, OperationFailed
-from resources.unity.importers.shapes import folder_meta, shape_of
+from fabric_dagster.supervisor.ports import Observation
+from resources.files.paths import under
+from resources.unity.importers.shapes import shape_of
 from resources.unity.importers.sprites import texture_objects
-from resources.unity.importers.textures import apply_profile, copied_meta, new_meta
-from resources.unity.index import IMPORTER, index_project, read_guid
+from resources.unity.importers.textures import apply_profile, copied_meta, new_meta, profile_faults
+from resources.unity.index import IMPORTER, read_guid
+from resources.unity.operations.base import UnityOperation
+from resources.unity.operations.folders import metas_for, new_folders, refuse_odd_destination
 from resources.unity.operations.pictures import read_png
 from resources.unity.text import TextFault, UnityFile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fabric_dagster.capabilities.unity_import_texture import ImportTexture
     from resources.unity.operations.workspace import Workspace
 
@@ -32,7 +38,8 @@ SHOWN = 5
 
 def needed_allocations(workspace: Workspace, destination: str) -> tuple[str, ...]:
     """The names of the random choices that importing to ``destination`` will need."""
-    names = [f"guid:{folder}" for folder in _new_folders(workspace, destination)]
+    workspace.check_path(destination)
+    names = [f"guid:{folder}" for folder in new_folders(workspace, destination)]
     meta = workspace.read(f"{destination}.meta")
     if meta is None:
         names.append(f"guid:{destination}")
@@ -46,7 +53,7 @@ def import_texture(workspace: Workspace, args: ImportTexture, source: Path) -> d
     profile = chosen_profile(args.profile)
     destination = args.destination
     workspace.check_path(destination)
-    _refuse_odd_destination(workspace, destination)
+    refuse_odd_destination(workspace, destination)
     data = _read_source(source, args.source)
     picture = read_png(data, args.source)
     wrong = profile.dimensions.faults(picture.width, picture.height)
@@ -60,8 +67,7 @@ def import_texture(workspace: Workspace, args: ImportTexture, source: Path) -> d
             )
             for why in wrong
         )
-    for folder in _new_folders(workspace, destination):
-        workspace.write(f"{folder}.meta", folder_meta(workspace.new_guid(folder)))
+    metas_for(workspace, destination)
     meta = _meta(workspace, destination, profile)
     workspace.write(destination, data)
     workspace.write(f"{destination}.meta", meta)
@@ -98,36 +104,6 @@ def _read_source(source: Path, name: str) -> bytes:
         ) from fault
 
 
-def _refuse_odd_destination(workspace: Workspace, destination: str) -> None:
-    parts = PurePosixPath(destination).parts
-    why = None
-    if parts[0] == "Packages" and not workspace.exists(f"Packages/{parts[1]}/package.json"):
-        why = "it lies in no embedded package"
-    elif any(suffix in part.lower() for part in parts[:-1] for suffix in (".bundle", ".framework")):
-        why = "it lies within a native plugin"
-    else:
-        for end in range(1, len(parts)):
-            folder = workspace.project.root.joinpath(*parts[:end])
-            if folder.exists() and not folder.is_dir():
-                why = f"{'/'.join(parts[:end])} is a file"
-    if why is not None:
-        raise OperationFailed(
-            "unity.destination_refused", why, where=destination, mend="give a path under Assets/"
-        )
-
-
-def _new_folders(workspace: Workspace, destination: str) -> list[str]:
-    """The folders on the way that do not exist yet and have no ``.meta``, parents first."""
-    parts = PurePosixPath(destination).parts
-    first = 2 if parts[0] == "Assets" else 3
-    folders = ["/".join(parts[:end]) for end in range(first, len(parts))]
-    return [
-        folder
-        for folder in folders
-        if not workspace.project.root.joinpath(folder).is_dir() and workspace.read(f"{folder}.meta") is None
-    ]
-
-
 def _meta(workspace: Workspace, destination: str, profile: ImporterProfile) -> bytes:
     old = workspace.read(f"{destination}.meta")
     if old is None:
@@ -157,8 +133,7 @@ def _refuse_lost_objects(workspace: Workspace, destination: str, guid: str, old:
     lost = texture_objects(UnityFile(old)).legal - texture_objects(UnityFile(new)).legal
     if not lost:
         return
-    uses = index_project(workspace.project).uses
-    users = sorted({use.path for use in uses if use.reference.guid == guid and use.reference.file_id in lost})
+    users = workspace.users_of(guid, lost)
     if users:
         shown = ", ".join(users[:SHOWN]) + (", …" if len(users) > SHOWN else "")
         raise OperationFailed(
@@ -216,3 +191,28 @@ def _outputs(destination: str, meta: bytes) -> dict[str, Any]:
         (file_id,) = objects.sprites
         outputs["sprite"] = {"fileID": file_id, "guid": read_guid(meta), "type": 3}
     return outputs
+
+
+def _imported(workspace: Workspace, args: ImportTexture) -> Iterator[Observation]:
+    path = f"{args.destination}.meta"
+    meta = workspace.read(path) or b""
+    faults = profile_faults(meta, chosen_profile(args.profile))
+    differs = "; ".join(f"{where} is {found}, not {expected}" for where, expected, found in faults)
+    yield Observation(f"{path}: profile", "equals the profile", differs or "equals the profile", not faults)
+    guid = read_guid(meta)
+    owners = workspace.index.assets.get(guid or "", [])
+    yield Observation(
+        f"{path}: guid",
+        f"{args.destination} alone",
+        ", ".join(owners) or "nobody",
+        owners == [args.destination],
+    )
+
+
+OPERATION: UnityOperation[ImportTexture] = UnityOperation(
+    capability="unity.import_texture@1",
+    execute=lambda workspace, args: import_texture(workspace, args, under(workspace.inputs, args.source)),
+    observe=_imported,
+    subject=lambda args: (args.destination,),
+    allocations=lambda workspace, args: needed_allocations(workspace, args.destination),
+)

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from fabric_dagster.errors import OperationFailed
 from resources.unity.importers.sprites import TEXTURE, texture_objects
 from resources.unity.index import BUILT_IN
+from resources.unity.operations.fields import declared_type
 from resources.unity.text import TextFault, UnityFile
-from resources.unity.text.paths import ELEMENT
 
 if TYPE_CHECKING:
     from resources.unity.operations.workspace import Workspace
@@ -31,6 +31,8 @@ NATIVE = frozenset({".asset", ".mat", ".anim", ".controller", ".overridecontroll
 TYPES = {b"NativeFormatImporter:": "2", b"TextureImporter:": "3", b"MonoImporter:": "3"}
 #: components whose property says its kind by its name
 SPRITE_NAMES = frozenset({"m_Sprite"})
+#: types of a script's field
+DECLARED = {"Sprite": "sprite", "Texture2D": "texture", "Texture": "texture"}
 TEXTURE_NAMES = frozenset({"m_Texture", "m_MainTexture", "m_Cookie"})
 
 
@@ -149,27 +151,9 @@ def property_kind(workspace: Workspace, asset: str, document: str, path: str) ->
     if name in TEXTURE_NAMES:
         return "texture"
     file = workspace.text(asset)
-    declared = _declared(workspace, file, document, path)
-    return declared or _present(workspace, file, document, path)
-
-
-def _declared(workspace: Workspace, file: UnityFile, document: str, path: str) -> str:
-    """From the C# field, for a property directly on a MonoBehaviour of a script in the project."""
-    field = ELEMENT.sub("", path).rstrip(".")
-    if "." in field:
-        return ""
-    try:
-        script = file.read(document, "m_Script.guid")
-    except TextFault:
-        return ""
-    source = workspace.path_of(str(script))
-    code = (workspace.read(source) or b"").decode("utf-8", "replace") if source else ""
-    backing = re.fullmatch(r"<(\w+)>k__BackingField", field)
-    name = backing[1] if backing else field
-    match = re.search(rf"\b(Sprite|Texture2D|Texture)(?:\[\]|>)?\s+{re.escape(name)}\b", code)
-    if match is None:
-        return ""
-    return "sprite" if match[1] == "Sprite" else "texture"
+    declared = declared_type(workspace, file, document, path)
+    known = DECLARED.get(declared.rpartition(".")[2], "")
+    return known or _present(workspace, file, document, path)
 
 
 def _present(workspace: Workspace, file: UnityFile, document: str, path: str) -> str:

@@ -1,4 +1,7 @@
-"""``unity.set_property@1``: one value of one document, spliced into the file's own bytes."""
+"""``unity.set_property@1``: one value of one document, spliced into the file's own bytes.
+
+The scene's and the prefab's operation do the same through ``write_value``.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 from fabric_dagster.capabilities.unity_set_property import PlanReference, UnityReference
 from fabric_dagster.errors import OperationFailed
+from fabric_dagster.supervisor.ports import Observation
+from resources.unity.operations.base import UnityOperation
+from resources.unity.operations.fields import holds
 from resources.unity.operations.references import check_reference
 from resources.unity.operations.workspace import mapped
-from resources.unity.text import TextFault, apply, set_value
+from resources.unity.text import Splice, TextFault, apply, scalars, set_value
+from resources.unity.text.edits import encode_at, kind_of
+from resources.unity.text.nodes import Scalar
 
 if TYPE_CHECKING:
-    from fabric_dagster.capabilities.unity_set_property import SetProperty
+    from collections.abc import Iterator
+
+    from fabric_dagster.capabilities.unity_set_property import PropertyValue, SetProperty
     from resources.unity.operations.workspace import Workspace
     from resources.unity.text import UnityFile
     from resources.unity.text.edits import Value
 
 META = "0"
+NUMBERS = frozenset({"integer", "decimal"})
 
 
 def target_of(args: SetProperty) -> str:
@@ -24,13 +35,13 @@ def target_of(args: SetProperty) -> str:
     return f"{args.asset}.meta" if args.document == META and not args.asset.endswith(".meta") else args.asset
 
 
-def plain_value(args: SetProperty) -> Value:
+def plain_value(value: PropertyValue) -> Value:
     """The value as the text room takes it."""
-    if isinstance(args.value, UnityReference):
-        return args.value.body()
-    if isinstance(args.value, PlanReference):
+    if isinstance(value, UnityReference):
+        return value.body()
+    if isinstance(value, PlanReference):
         raise TypeError("a reference to an output of the plan is resolved before its operation runs")
-    return args.value
+    return value
 
 
 def set_property(workspace: Workspace, args: SetProperty) -> dict[str, Any]:
@@ -44,24 +55,72 @@ def set_property(workspace: Workspace, args: SetProperty) -> dict[str, Any]:
             where=f"{path}:guid",
             mend="import the asset anew under another path",
         )
-    file = workspace.text(path)
-    value = plain_value(args)
-    try:
-        splices = set_value(file, args.document, args.path, value)
-    except TextFault as fault:
-        raise mapped(fault, path) from fault
-    if isinstance(value, dict):
-        check_reference(workspace, path, args.document, args.path, dict(value))
-    workspace.write(path, apply(file.data, splices))
+    write_value(workspace, path, args.document, args.path, plain_value(args.value), text=args.kind == "text")
     return {"property": path}
 
 
-def reads_back(file: UnityFile, args: SetProperty) -> tuple[str, str]:
-    """(expected, found) of the property, both as text for people."""
-    value = plain_value(args)
+def write_value(
+    workspace: Workspace, path: str, document: str, where: str, value: Value, *, text: bool = False
+) -> None:
+    """Stage ``value`` for the property ``where``; ``text`` says that it holds one, where nothing shows it."""
+    file = workspace.text(path)
     try:
-        found = file.read(args.document, args.path)
-        same = set_value(file, args.document, args.path, value) == []
+        splices = _splices(workspace, file, document, where, value, text=text)
+    except TextFault as fault:
+        raise mapped(fault, path) from fault
+    if isinstance(value, dict):
+        check_reference(workspace, path, document, where, dict(value))
+    workspace.write(path, apply(file.data, splices))
+
+
+def _splices(
+    workspace: Workspace, file: UnityFile, document: str, where: str, value: Value, *, text: bool
+) -> list[Splice]:
+    found = file.find(document, where)
+    node = found.node
+    if isinstance(node, Scalar) and kind_of(file.data, found) in NUMBERS and not isinstance(value, dict):
+        kind = "text" if text else holds(workspace, file, document, where)
+        if isinstance(value, str) and kind == "text":
+            if value == scalars.decode(file.data, node):
+                return []
+            return [Splice(node.start, node.end, encode_at(file, node.start, node.column, value))]
+        if isinstance(value, str) and not kind and not scalars.DECIMAL.match(value):
+            raise TextFault(
+                "value.type",
+                f"a number stands here and {value!r} is none; nothing shows whether the property holds texts",
+                where=where,
+                mend='add "kind": "text" where it does',
+            )
+        if not isinstance(value, str) and kind == "text":
+            raise TextFault(
+                "value.type", "the property holds a text", where=where, mend="give a text, in quotes"
+            )
+    return set_value(file, document, where, value)
+
+
+def reads_back(file: UnityFile, document: str, where: str, value: Value) -> tuple[str, str]:
+    """(expected, found) of the property, both as text for people."""
+    try:
+        found = file.read(document, where)
+        same = found == value or set_value(file, document, where, value) == []
     except TextFault as fault:
         return str(value), fault.what
     return (str(value), str(value)) if same else (str(value), str(found))
+
+
+def value_observed(
+    workspace: Workspace, path: str, document: str, where: str, value: Value
+) -> Iterator[Observation]:
+    """Whether the property reads back as the value."""
+    expected, found = reads_back(workspace.text(path), document, where, value)
+    yield Observation(f"{path}:{document}:{where}", expected, found, expected == found)
+
+
+OPERATION: UnityOperation[SetProperty] = UnityOperation(
+    capability="unity.set_property@1",
+    execute=set_property,
+    observe=lambda workspace, args: value_observed(
+        workspace, target_of(args), args.document, args.path, plain_value(args.value)
+    ),
+    subject=lambda args: (target_of(args), args.document, args.path),
+)

@@ -16,11 +16,13 @@ from fabric_dagster.errors import Fault, OperationFailed
 from fabric_dagster.supervisor.ports import FileChange
 from resources.files.diff import unified
 from resources.files.paths import case_clashes, folded, under, unsafe
-from resources.unity.index import ProjectIndex, index_project
-from resources.unity.project import Project, ignored
-from resources.unity.text import TextFault, UnityFile
+from resources.unity.index import ProjectIndex, index_project, read_guid
+from resources.unity.project import Project, ignored, walk
+from resources.unity.text import TextFault, UnityFile, scan_references
 
 LARGEST = 256 << 20
+#: the GUID of a ``.meta`` stands within its first bytes
+HEAD = 256
 #: ``TextFault`` code (its first part, or all of it) → failure code of the capability
 FAILURES = {
     "text": "unity.asset_not_text",
@@ -35,12 +37,22 @@ FAILURES = {
 class Workspace:
     """One plan's view of ``project``; new bytes go to ``stage``."""
 
-    def __init__(self, project: Project, stage: Path, allocations: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        stage: Path,
+        allocations: dict[str, str] | None = None,
+        *,
+        inputs: Path | None = None,
+    ) -> None:
         self.project = project
         self.stage = stage
+        #: where the plan's sources lie
+        self.inputs = inputs or stage
         self.allocations = dict(allocations or {})
         self._before: dict[str, bytes | None] = {}
-        self._staged: dict[str, bytes] = {}
+        #: ``None``: the plan removes the file
+        self._staged: dict[str, bytes | None] = {}
         self.warnings: list[str] = []
 
     # -- files
@@ -58,12 +70,32 @@ class Workspace:
         self.read(path)
         self._staged[path] = data
 
+    def remove(self, path: str) -> None:
+        """Stage the removal of the file ``path``; one that is not there stays so."""
+        self.read(path)
+        self._staged[path] = None
+
     def exists(self, path: str) -> bool:
         """Whether a file or folder stands at ``path``, staged or real."""
+        if path in self._staged:
+            return self._staged[path] is not None
         here = path + "/"
-        if path in self._staged or any(name.startswith(here) for name in self._staged):
+        if any(name.startswith(here) and data is not None for name, data in self._staged.items()):
             return True
-        return under(self.project.root, path).exists()
+        target = under(self.project.root, path)
+        if target.is_dir():
+            return self._staged.get(f"{path}.meta", b"") is not None
+        return target.exists()
+
+    def is_folder(self, path: str) -> bool:
+        """Whether ``path`` is a folder of the project that the plan leaves there."""
+        return under(self.project.root, path).is_dir() and self.exists(path)
+
+    def below(self, folder: str) -> list[str]:
+        """Every file below ``folder`` as the plan leaves it, sorted."""
+        found = {item.path for item in walk(self.project.root, folder) if not (item.folder or item.link)}
+        found |= {path for path in self._staged if path.startswith(f"{folder}/")}
+        return sorted(path for path in found if self._staged.get(path, b"") is not None)
 
     def check_path(self, path: str) -> None:
         """Refuse what is no plain asset path (``unity.destination_refused``, ``unity.case_clash``)."""
@@ -83,7 +115,8 @@ class Workspace:
             raise OperationFailed.of(clashes)
 
     def _clashes(self, path: str) -> list[Fault]:
-        return case_clashes(self.project.root, [*self._staged, path])
+        present = [name for name, data in self._staged.items() if data is not None]
+        return case_clashes(self.project.root, [*present, path])
 
     def _load(self, path: str) -> bytes | None:
         target = under(self.project.root, path)
@@ -144,9 +177,36 @@ class Workspace:
     def path_of(self, guid: str) -> str | None:
         """The asset with ``guid``, staged or real."""
         for path, data in self._staged.items():
-            if path.endswith(".meta") and f"guid: {guid}".encode() in data[:256]:
+            if path.endswith(".meta") and data is not None and f"guid: {guid}".encode() in data[:HEAD]:
                 return path.removesuffix(".meta")
-        return self.index.resolve(guid)
+        found = self.index.resolve(guid)
+        return None if found is not None and self._staged.get(f"{found}.meta", b"") is None else found
+
+    def guid_of(self, path: str) -> str | None:
+        """The GUID that the ``.meta`` of ``path`` states; ``None`` where there is none."""
+        return read_guid(self.read(f"{path}.meta") or b"")
+
+    def users_of(self, guid: str, file_ids: frozenset[str] | None = None) -> list[str]:
+        """The files, as the plan leaves them, that refer to an object of ``guid`` (one of ``file_ids``)."""
+        found = {
+            use.path
+            for use in self.full_index.uses
+            if use.path not in self._staged
+            and use.reference.guid == guid
+            and (file_ids is None or use.reference.file_id in file_ids)
+        }
+        found |= {
+            path
+            for path, data in self._staged.items()
+            for reference in scan_references(data or b"")
+            if reference.guid == guid and (file_ids is None or reference.file_id in file_ids)
+        }
+        return sorted(found)
+
+    @cached_property
+    def full_index(self) -> ProjectIndex:
+        """The project as it is on the disk, every reference scanned."""
+        return index_project(self.project)
 
     def new_guid(self, path: str) -> str:
         """The GUID that the plan allocated for ``path``; refused where an asset already has it."""
@@ -158,9 +218,9 @@ class Workspace:
             )
         return guid
 
-    def new_sprite_id(self, path: str) -> str:
-        """The sprite id that the plan allocated for ``path``."""
-        return self._allocated(f"sprite:{path}")
+    def new_sprite_id(self, path: str, name: str | None = None) -> str:
+        """The sprite id that the plan allocated for ``path``, or for the slice ``name`` of it."""
+        return self._allocated(f"sprite:{path}" if name is None else f"sprite:{path}:{name}")
 
     def _allocated(self, name: str) -> str:
         value = self.allocations.get(name, "")
@@ -182,12 +242,12 @@ class Workspace:
             before = self._before[path]
             if before == data:
                 continue
-            target = self.stage / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
-            changes.append(
-                FileChange(path, None if before is None else digest_bytes(before), digest_bytes(data))
-            )
+            if data is not None:
+                target = self.stage / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+            sides = (None if side is None else digest_bytes(side) for side in (before, data))
+            changes.append(FileChange(path, *sides))
         return tuple(changes)
 
     def diff(self) -> str:
@@ -195,8 +255,8 @@ class Workspace:
         return "".join(unified(path, self._before[path], self._staged[path]) for path in sorted(self._staged))
 
     def touched(self) -> list[str]:
-        """The staged paths, sorted."""
-        return sorted(self._staged)
+        """The paths that the plan writes, sorted; what it removes is not among them."""
+        return sorted(path for path, data in self._staged.items() if data is not None)
 
     def original(self, path: str) -> bytes | None:
         """What stood at a staged ``path`` before the plan."""

@@ -154,3 +154,46 @@ def test_every_failing_operation_is_reported_at_once(unity, stage):
     with pytest.raises(FabricError) as caught:
         staged(unity, stage, *wrong)
     assert [fault.code for fault in caught.value.faults] == ["unity.path_missing", "unity.value_type"]
+
+
+def line_of(stage, key):
+    """The line of a key in the staged offer."""
+    data = (stage / "changes" / STARTER).read_bytes()
+    return next(line for line in data.split(b"\n") if line.startswith(f"  {key}:".encode()))
+
+
+@pytest.mark.parametrize("shown", ["1", "007", "+5", "1.50", "1e5", "-3"])
+def test_a_text_that_looks_like_a_number_stays_a_text(unity, stage, project, shown):
+    """Unity writes it bare; the script says that the property holds texts, so every later text is taken."""
+    asset = project / STARTER
+    staged(unity, stage, set_value("displayName", shown))
+    assert line_of(stage, "displayName") == b"  displayName: " + shown.encode()
+    asset.write_bytes((stage / "changes" / STARTER).read_bytes())
+    for later in ("Starter Pack", "2", "+7", "0x10"):
+        staged(unity, stage, set_value("displayName", later))
+        found = UnityFile((stage / "changes" / STARTER).read_bytes()).read("11400000", "displayName")
+        assert found == later
+    with pytest.raises(FabricError, match=r"holds a text.*unity\.value_type"):
+        staged(unity, stage, set_value("displayName", 5))
+
+
+def test_without_the_script_the_siblings_show_what_a_property_holds(unity, stage, project):
+    """Another offer's name is a word, so this one's digits are a text; a count is a count everywhere."""
+    asset = project / STARTER
+    asset.write_bytes(asset.read_bytes().replace(b"Starter Pack (placeholder)", b"1"))
+    (project / "Assets/Scripts/Offers/OfferDefinition.cs").write_text("// elsewhere\n", encoding="utf-8")
+    staged(unity, stage, set_value("displayName", "Starter Pack"))
+    assert line_of(stage, "displayName") == b"  displayName: Starter Pack"
+    with pytest.raises(FabricError, match=r'"kind": "text".*unity\.value_type'):
+        staged(unity, stage, set_value("itemCount", "five"))
+
+
+def test_where_nothing_shows_it_the_plan_says_that_it_is_a_text(unity, stage, project):
+    """Nobody gets stuck: one word in the plan."""
+    edit = set_value("itemCount", "five")
+    (project / "Assets/Scripts/Offers/OfferDefinition.cs").unlink()
+    with pytest.raises(FabricError, match=r"unity\.value_type"):
+        staged(unity, stage, edit)
+    edit["args"]["kind"] = "text"
+    staged(unity, stage, edit)
+    assert line_of(stage, "itemCount") == b"  itemCount: five"

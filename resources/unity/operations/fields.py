@@ -1,0 +1,126 @@
+"""What a property holds, where the file alone does not say: from the script, from siblings, from its name.
+
+A text that looks like a number is written as Unity writes it, bare, so the bytes cannot tell ``"1"`` from 1.
+The script's field decides; else what other objects of the same script hold there; else nobody knows.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Literal
+
+from resources.unity.text import TextFault, UnityFile
+from resources.unity.text.edits import kind_of
+from resources.unity.text.nodes import Mapping, Scalar, Sequence
+from resources.unity.text.paths import ELEMENT, Found
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from resources.unity.operations.workspace import Workspace
+    from resources.unity.text.nodes import Node
+
+Holds = Literal["text", "number", ""]
+
+#: properties of Unity's own classes that hold texts
+TEXTS = frozenset({
+    "m_Name", "m_Text", "m_text", "m_TagString", "m_Address", "m_GroupName", "userData", "assetBundleName",
+    "assetBundleVariant", "m_EditorClassIdentifier", "propertyPath",
+})  # fmt: skip
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+BACKING = re.compile(r"<(\w+)>k__BackingField")
+STRINGS = frozenset({"string", "String", "System.String"})
+#: types whose serialized form is a number for certain; an unknown name may be an enum of elsewhere
+SIBLINGS = frozenset({".asset", ".prefab", ".unity"})
+MOST_SIBLINGS = 200
+
+
+def holds(workspace: Workspace, file: UnityFile, document: str, path: str) -> Holds:
+    """Whether the property at ``path`` holds a text or a number; empty where nothing shows it."""
+    name = re.sub(r"\.Array\.data\[\d+\]\Z", "", path).rpartition(".")[2]
+    if name in TEXTS:
+        return "text"
+    declared = declared_type(workspace, file, document, path)
+    if declared:
+        return "text" if declared in STRINGS else "number"
+    return _from_siblings(workspace, file, document, path)
+
+
+def declared_type(workspace: Workspace, file: UnityFile, document: str, path: str) -> str:
+    """The C# type of a field directly on a MonoBehaviour whose script is in the project.
+
+    Of a list it is its items'. Empty where the script is elsewhere or the field is within another one.
+    """
+    field = ELEMENT.sub("", path).rstrip(".")
+    backing = BACKING.fullmatch(field)
+    name = backing[1] if backing else field
+    source = script_of(workspace, file, document)
+    if not source or not name.isidentifier():
+        return ""
+    code = COMMENT.sub(" ", (workspace.read(source) or b"").decode("utf-8", "replace"))
+    match = re.search(rf"([\w.]+(?:<[\w.]+>)?(?:\[\])?)\s+{re.escape(name)}\s*(?=[;={{,])", code)
+    if match is None:
+        return ""
+    found = match[1].removesuffix("[]")
+    inner = re.fullmatch(r"[\w.]+<([\w.]+)>", found)
+    return inner[1] if inner else found
+
+
+def script_of(workspace: Workspace, file: UnityFile, document: str) -> str:
+    """The path of the script of a MonoBehaviour; empty where it has none or it is elsewhere."""
+    return workspace.path_of(_script_guid(file, document)) or ""
+
+
+def _script_guid(file: UnityFile, document: str) -> str:
+    try:
+        return str(file.read(document, "m_Script.guid"))
+    except TextFault:
+        return ""
+
+
+def _from_siblings(workspace: Workspace, file: UnityFile, document: str, path: str) -> Holds:
+    """Where another object of the same script holds a text that is no number there, it is a text."""
+    guid = _script_guid(file, document)
+    if not guid:
+        return ""
+    steps = re.split(r"\.Array\.data\[\d+\](?:\.|\Z)", path)
+    for other in _siblings(workspace, guid):
+        for span in other.documents:
+            if _script_guid(other, span.file_id) != guid:
+                continue
+            for node in _at(other.content(span), steps):
+                kind = kind_of(other.data, Found(node, "", ()))
+                if kind in {"text", "empty"}:
+                    return "text"
+    return ""
+
+
+def _siblings(workspace: Workspace, guid: str) -> Iterator[UnityFile]:
+    count = 0
+    for path in sorted(workspace.index.guids):
+        if PurePosixPath(path).suffix.lower() not in SIBLINGS:
+            continue
+        data = workspace.read(path) or b""
+        if guid.encode() not in data:
+            continue
+        try:
+            yield UnityFile(data)
+        except TextFault:
+            continue
+        count += 1
+        if count == MOST_SIBLINGS:
+            return
+
+
+def _at(node: Node, steps: list[str]) -> Iterator[Node]:
+    """The scalars at a path whose list indices are any."""
+    here: Node | None = node
+    for key in steps[0].split(".") if steps[0] else ():
+        here = here.get(key) if isinstance(here, Mapping) else None
+    if len(steps) == 1:
+        if isinstance(here, Scalar):
+            yield here
+    elif isinstance(here, Sequence):
+        for item in here.items:
+            yield from _at(item, steps[1:])
