@@ -21,6 +21,7 @@ from fabric_dagster.digests import digest_of
 from fabric_dagster.errors import FabricError, UsageFault
 from fabric_dagster.graphs.compile import compile_graph
 from fabric_dagster.graphs.plan import bind_plan
+from fabric_dagster.graphs.refs import ANY
 from fabric_dagster.graphs.seal import seal_graph
 from fabric_dagster.intelligence.corpora import corpus_digest, corpus_names, load_corpus
 from fabric_dagster.intelligence.decide import CAPABILITY as DECISION
@@ -140,6 +141,8 @@ def _value(
         path = f"inputs/{name}.{picture.format}"
         files[path] = picture.digest
         return path
+    if source.startswith(f"{ANY}:"):
+        source = compiled.nodes[source.removeprefix(f"{ANY}:")].needs[0]
     node = compiled.nodes[source]
     kind = node.outputs[name]
     if node.capability == DECISION:

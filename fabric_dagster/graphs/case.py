@@ -21,6 +21,13 @@ Path = tuple[str | int, ...]
 BRIEF = "fabric.ticket_brief@1"
 VERDICT = "fabric.independent_verdict@1"
 SEAL = "fabric.seal_handoff@1"
+#: What the validator judges of a whole run besides what the graph binds; its verdict is the verdict node's.
+RUN_CHECKS = ("handoffs_delivered@1", "sides_judged@1")
+
+
+def check_code(validator: str) -> str:
+    """The failure code of a failed blocking check: ``safe_area@1`` fails as ``check.safe_area``."""
+    return f"check.{validator.partition('@')[0]}"
 
 
 class Case:
@@ -66,15 +73,21 @@ class Case:
     @cached_property
     def guaranteed(self) -> Mapping[str, frozenset[str]]:
         """Node → what has certainly run before it; only for acyclic graphs."""
-        joins = frozenset(name for name, node in self.nodes.items() if node.join == "any")
-        return guaranteed(self.parents, self.order, joins)
+        return guaranteed(self.parents, self.order, self.any_joins)
+
+    @cached_property
+    def any_joins(self) -> frozenset[str]:
+        """The nodes that join any of their parents, where there are several to choose from."""
+        return frozenset(
+            name for name, node in self.nodes.items() if node.join == "any" and len(self.parents[name]) > 1
+        )
 
     @cached_property
     def partitions(self) -> tuple[Partition, ...] | None:
         """The partitions; ``None`` on a circle or where a node binds no registered capability."""
         if not self.acyclic or len(self.capabilities) < len(self.nodes):
             return None
-        return partition(self.parents, self.applications, self.order)
+        return partition(self.parents, self.applications, self.order, self.any_joins)
 
     @cached_property
     def partition_of(self) -> Mapping[str, Partition]:

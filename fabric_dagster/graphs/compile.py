@@ -35,7 +35,9 @@ def compile_graph(sealed: SealedGraph, capabilities: Mapping[str, Capability]) -
     bound = {node.id: capabilities[node.capability] for node in graph.nodes}
     parents = {node.id: node.needs for node in graph.nodes}
     applications = {name: str(item.application) for name, item in bound.items()}
-    cut = partition(parents, applications, topological(parents))
+    any_joins = frozenset(node.id for node in graph.nodes if node.join == "any")
+    cut = partition(parents, applications, topological(parents), any_joins)
+    home = {node: part.id for part in cut for node in part.nodes}
     judged: dict[str, tuple[ValidatorBinding, ...]] = {
         part.id: tuple(item for item in graph.validators if item.after in part.nodes) for part in cut
     }
@@ -53,10 +55,11 @@ def compile_graph(sealed: SealedGraph, capabilities: Mapping[str, Capability]) -
                 needs=node.needs,
                 digest=sealed.node_digests[name],
                 outputs={**bound[name].outputs, **node.outputs},
+                join=node.join,
             )
             for name, node in nodes.items()
         },
-        partitions=tuple(_compile(part, sealed.digest, nodes, bound, judged[part.id]) for part in cut),
+        partitions=tuple(_compile(part, sealed.digest, nodes, bound, judged[part.id], home) for part in cut),
         validators=judged,
         recovery=graph.recovery,
     )
@@ -68,8 +71,21 @@ def _compile(
     nodes: Mapping[str, Node],
     bound: Mapping[str, Capability],
     judges: tuple[ValidatorBinding, ...],
+    home: Mapping[str, str],
 ) -> CompiledPartition:
     members = [bound[name] for name in part.nodes]
+    required = {
+        home[need]
+        for name in part.nodes
+        if nodes[name].join == "all"
+        for need in nodes[name].needs
+        if home[need] != part.id
+    }
+    alternatives = [
+        tuple(sorted({home[need] for need in nodes[name].needs}))
+        for name in part.nodes
+        if nodes[name].join == "any"
+    ]
     template = None
     if part.application != CONTROL:
         template = PhysicalPlan.model_validate(
@@ -90,6 +106,8 @@ def _compile(
         application=part.application,
         nodes=part.nodes,
         needs=part.needs,
+        required=tuple(sorted(required)),
+        alternatives=tuple(sorted(set(alternatives))),
         capabilities=tuple(sorted({item.id for item in members})),
         effects=tuple(sorted({effect for item in members for effect in item.effects})),
         objective=" ".join(nodes[name].description or bound[name].summary for name in part.nodes),

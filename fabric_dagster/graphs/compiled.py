@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from fabric_dagster.graphs.case import VERDICT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,19 +25,23 @@ class CompiledNode:
     needs: tuple[str, ...]
     digest: str
     outputs: Mapping[str, str]
+    join: Literal["all", "any"] = "all"
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledPartition:
     """One atomic unit. A fabric control is one by itself, named by its node, and has no plan template.
 
-    ``nodes`` are in the order in which they run; ``needs`` are the partitions right above.
+    ``nodes`` are in the order in which they run; ``needs`` are the partitions right above: ``required`` each
+    of them, and of each group of ``alternatives`` (an ``any`` join) at least one.
     """
 
     id: str
     application: str
     nodes: tuple[str, ...]
     needs: tuple[str, ...]
+    required: tuple[str, ...]
+    alternatives: tuple[tuple[str, ...], ...]
     capabilities: tuple[str, ...]
     effects: tuple[str, ...]
     objective: str
@@ -67,3 +73,8 @@ class CompiledGraph:
     def partition_of(self, node: str) -> CompiledPartition:
         """The partition that ``node`` belongs to."""
         return next(part for part in self.partitions if node in part.nodes)
+
+    @property
+    def verdict(self) -> str:
+        """The node of the independent verdict, which is a partition of its own."""
+        return next(node.id for node in self.nodes.values() if node.capability == VERDICT)

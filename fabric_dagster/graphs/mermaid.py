@@ -31,7 +31,8 @@ def _lines(compiled: CompiledGraph) -> Iterator[str]:
             yield f"  {part.id}_checks{{{{{_label(*(item.id for item in judges))}}}}}"
             yield f"  {part.id} -.-> {part.id}_checks"
     for node in compiled.nodes.values():
-        yield from (f"  {parent} --> {node.id}" for parent in node.needs)
+        arrow = "-- any -->" if node.join == "any" else "-->"
+        yield from (f"  {parent} {arrow} {node.id}" for parent in node.needs)
     for edge in compiled.recovery:
         yield f'  {edge.at} -. "{_text(f"{edge.on}, at most {edge.attempts} times")}" .-> {edge.resume}'
 

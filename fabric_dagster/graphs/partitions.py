@@ -5,6 +5,8 @@ Rules kept here (design/DETAILS.md, "Partitioning"):
 * A fabric control is a partition of its own. Nodes of one application that are joined by an edge belong
   together, unless taking them together would close a circle between partitions.
 * So partitions are pure (one application), connected and convex, and their quotient graph is acyclic.
+* A node that joins any of its parents stands in another partition than each of them: only what can fail by
+  itself can be absorbed.
 * Maximal: no two partitions that are joined by an edge and hold one application could still be merged.
   Where every group can be whole, every group is; where one must be cut, work goes with what came earlier.
 * The result depends on ids and edges only, never on the order in which they came.
@@ -34,10 +36,16 @@ class Partition:
 
 
 def partition(
-    parents: Mapping[str, tuple[str, ...]], application: Mapping[str, str], order: tuple[str, ...]
+    parents: Mapping[str, tuple[str, ...]],
+    application: Mapping[str, str],
+    order: tuple[str, ...],
+    any_joins: frozenset[str] = frozenset(),
 ) -> tuple[Partition, ...]:
-    """The partitions in topological order; ``order`` is the topological order of the (acyclic) graph."""
-    group = _merge(parents, application, order)
+    """The partitions in topological order; ``order`` is the topological order of the (acyclic) graph.
+
+    ``any_joins`` are the nodes that join any of their parents.
+    """
+    group = _merge(parents, application, order, any_joins)
     members: dict[str, list[str]] = {}
     for node in order:
         members.setdefault(group[node], []).append(node)
@@ -61,7 +69,10 @@ def partition(
 
 
 def _merge(
-    parents: Mapping[str, tuple[str, ...]], application: Mapping[str, str], order: tuple[str, ...]
+    parents: Mapping[str, tuple[str, ...]],
+    application: Mapping[str, str],
+    order: tuple[str, ...],
+    any_joins: frozenset[str],
 ) -> dict[str, str]:
     """Node → the first node (in ``order``) of its partition, by contracting edges until none is left."""
     group = {node: node for node in order}
@@ -77,12 +88,27 @@ def _merge(
         merged = False
         for upper, lower in edges:
             first, second = group[upper], group[lower]
-            if first == second or _detour(parents, group, first, second):
+            if (
+                first == second
+                or _detour(parents, group, first, second)
+                or _swallows(parents, group, {first, second}, any_joins)
+            ):
                 continue
             kept, gone = sorted((first, second), key=order.index)
             group = {node: kept if name == gone else name for node, name in group.items()}
             merged = True
     return group
+
+
+def _swallows(
+    parents: Mapping[str, tuple[str, ...]],
+    group: Mapping[str, str],
+    merged: set[str],
+    any_joins: frozenset[str],
+) -> bool:
+    """Whether the ``merged`` groups together would hold an ``any`` join and a parent of it."""
+    members = {node for node, name in group.items() if name in merged}
+    return any(members & set(parents[node]) for node in members & any_joins)
 
 
 def _detour(

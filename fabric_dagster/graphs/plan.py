@@ -10,7 +10,7 @@ from fabric_dagster.capabilities.registry import capabilities as registered
 from fabric_dagster.contracts.physical_plan import Operation, PhysicalPlan, PlanInput
 from fabric_dagster.digests import canonical
 from fabric_dagster.errors import FabricError, Fault, InvalidDocument
-from fabric_dagster.graphs.refs import Ref, replace_refs
+from fabric_dagster.graphs.refs import ANY, Ref, replace_refs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -32,6 +32,7 @@ def bind_plan(
     A reference to an operation of the plan itself stays a ``$ref``: its provider fills it while it executes,
     since nothing outside knows the value before. ``resolve`` answers ``None`` for an optional input that the
     ticket leaves out: that argument is left out too. It raises ``LookupError`` for what it does not know.
+    A reference to the parent that serves an ``any`` join is asked for as ``any:NODE``, NODE being the join.
     ``capabilities`` default to the registry. Raises ``InvalidDocument`` with every argument that has no
     value or one of a wrong type.
     """
@@ -70,7 +71,7 @@ def _bind(
             lost.add(str(ref.path[0]))
             return {"$ref": f"{ref.source}.{ref.name}"}
         try:
-            value = resolve(ref.source, ref.name)
+            value = resolve(f"{ANY}:{node}" if ref.source == ANY else ref.source, ref.name)
             canonical(value)
         except LookupError:
             _add(faults, "unresolved", f"{ref} has no value", _place(node, ref.path))

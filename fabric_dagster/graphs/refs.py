@@ -1,7 +1,8 @@
 """``$ref``: how an argument takes a value of the ticket or of an earlier node.
 
-``{"$ref": "SOURCE.NAME"}`` stands alone in its mapping, at any depth of an argument. SOURCE is ``input``
-or a node's id, NAME one of its outputs.
+``{"$ref": "SOURCE.NAME"}`` stands alone in its mapping, at any depth of an argument. SOURCE is ``input``,
+a node's id, or, in a node that joins any of its parents, ``any``: the parent that serves; NAME is one of its
+outputs.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 KEY = "$ref"
 INPUT = "input"
+#: the parent of an ``any`` join that serves, known only in a run.
+ANY = "any"
 
 _TARGET = re.compile(r"([a-z][a-z0-9_]{0,62})\.([a-z][a-z0-9_]{0,62})")
 

@@ -65,6 +65,12 @@ EDITS = {
             "attempts: 2}\n  - {on: photoshop.worker_died, at: open, resume: open, attempts: 1}",
         ),
     ),
+    "join_on_control": ("any", ("needs: [import]}", "needs: [import, handoff], join: any}")),
+    "join_of_one_partition": (
+        "export, open",
+        ("needs: [handoff]\n", "needs: [export, open]\n    join: any\n"),
+    ),
+    "ref_any_outside_join": ("any.artifact", ("{$ref: handoff.artifact}", "{$ref: any.artifact}")),
     "bad_owner": ("live ops", ("[team:live-ops-art]", "[live ops]")),
     "duplicate_owner": ("team:a", ("[team:live-ops-art]", "[team:a, team:a]")),
     "unknown_application": ("blender", ("{photoshop:", '{blender: ">=4", photoshop:')),
@@ -143,10 +149,10 @@ def test_reference_past_an_any_join_must_stand_above_all_parents(registry):
     """What only one side of an ``any`` join has made may not be there: its value is refused."""
     data = edited(
         (
-            "  - id: handoff\n",
-            "  - {id: other, capability: fabric.asset_decision@1, needs: [open]}\n  - id: handoff\n",
+            "  - id: import\n",
+            "  - {id: other, capability: fabric.asset_decision@1, needs: [export]}\n  - id: import\n",
         ),
-        ("needs: [export]\n", "needs: [export, other]\n    join: any\n"),
+        ("needs: [handoff]\n", "needs: [handoff, other]\n    join: any\n"),
     )
     assert [fault.code for fault in faults(data, registry)] == ["graph.ref_uncertain"]
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fabric_dagster.capabilities.effects import EFFECTS
-from fabric_dagster.graphs.case import Case, listed
+from fabric_dagster.graphs.case import RUN_CHECKS, VERDICT, Case, check_code, listed
 from fabric_dagster.graphs.partitions import CONTROL
+
+#: That some check failed, without its name: what it takes to mend that, nobody can say beforehand.
+UNNAMED = "fabric.verdict_failed"
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,13 +130,16 @@ def _failure(case: Case, place: int, edge: RecoveryEdge) -> Iterator[Fault]:
         return
     declared = {failure.code: failure for node in members for failure in case.capabilities[node].failures}
     path = ("recovery", place, "on")
-    if edge.on not in declared:
-        usable = listed(code for code, failure in declared.items() if failure.recoverable)
+    checks = _checks(case, edge.at, members)
+    if edge.on in checks:
+        return
+    if edge.on == UNNAMED or edge.on not in declared:
+        usable = {code for code, failure in declared.items() if failure.recoverable and code != UNNAMED}
         yield case.fault(
             path,
             "recovery_unknown_failure",
-            f"no capability of {edge.at}'s partition fails with this code",
-            f"recoverable there are: {usable}",
+            f"no capability of {edge.at}'s partition, and no blocking check of it, fails with this code",
+            f"recoverable there are: {listed(usable | checks)}",
             edge.on,
         )
     elif not declared[edge.on].recoverable:
@@ -144,6 +150,14 @@ def _failure(case: Case, place: int, edge: RecoveryEdge) -> Iterator[Fault]:
             f"remove the edge: {declared[edge.on].mend}",
             edge.on,
         )
+
+
+def _checks(case: Case, at: str, members: tuple[str, ...]) -> set[str]:
+    """The codes of the blocking checks that judge the partition of ``at``; the verdict's are all of them."""
+    blocking = [item for item in case.graph.validators if item.blocking]
+    if case.nodes[at].capability == VERDICT:
+        return {check_code(name) for name in (*RUN_CHECKS, *(item.id for item in blocking))}
+    return {check_code(item.id) for item in blocking if item.after in members}
 
 
 def _resume(case: Case, place: int, edge: RecoveryEdge) -> Iterator[Fault]:

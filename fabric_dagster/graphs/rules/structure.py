@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from fabric_dagster.graphs.case import BRIEF, VERDICT, Case, listed
 from fabric_dagster.graphs.order import circle
-from fabric_dagster.graphs.refs import INPUT
+from fabric_dagster.graphs.partitions import CONTROL
+from fabric_dagster.graphs.refs import ANY, INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fabric_dagster.errors import Fault
 
-#: Ids that the kernel uses itself: the ticket's source name and the names of application partitions.
-_RESERVED = re.compile(rf"{INPUT}|(?:photoshop|unity)_[0-9]+")
+#: Ids that the kernel uses itself: the sources of references that are no nodes, and the names of application
+#: partitions.
+_RESERVED = re.compile(rf"{INPUT}|{ANY}|(?:photoshop|unity)_[0-9]+")
 
 
 def ids(case: Case) -> Iterator[Fault]:
@@ -32,7 +34,7 @@ def ids(case: Case) -> Iterator[Fault]:
 
 
 def edges(case: Case) -> Iterator[Fault]:
-    """Each need exists and stands once; ``any`` joins two parents or more."""
+    """Each need exists and stands once; ``any`` joins two parents or more, in a node of an application."""
     for place, node in enumerate(case.graph.nodes):
         seen: set[str] = set()
         for number, need in enumerate(node.needs):
@@ -51,6 +53,28 @@ def edges(case: Case) -> Iterator[Fault]:
                 f"{node.id} joins any of {len(seen)} parents: there is nothing to choose",
                 "give it two parents or more, or leave join out",
                 node.join,
+            )
+        elif node.join == "any" and case.applications[node.id] == CONTROL:
+            yield case.fault(
+                ("nodes", place, "join"),
+                "join_on_control",
+                f"{node.id} is a control, which stands for every one of its parents",
+                "let a node of an application join them, or leave join out",
+                node.join,
+            )
+
+
+def alternatives(case: Case) -> Iterator[Fault]:
+    """What an ``any`` join chooses from can fail apart: its parents lie in two partitions or more."""
+    for name in sorted(case.any_joins) if case.partitions else ():
+        parents = case.parents[name]
+        if len(parents) > 1 and len({case.partition_of[need].id for need in parents}) == 1:
+            yield case.fault(
+                case.at(name, "join"),
+                "join_of_one_partition",
+                f"the parents of {name} run and fail as one: there is nothing to choose",
+                "join nodes of different partitions, or leave join out",
+                listed(parents),
             )
 
 
@@ -122,4 +146,4 @@ def ends(case: Case) -> Iterator[Fault]:
                 )
 
 
-RULES = (ids, edges, circles, bindings, ends)
+RULES = (ids, edges, alternatives, circles, bindings, ends)

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from fabric_dagster.capabilities.base import ASSIGNABLE, Capability, assignable
 from fabric_dagster.graphs.case import SEAL, Case, Path, listed
 from fabric_dagster.graphs.partitions import CONTROL
-from fabric_dagster.graphs.refs import INPUT, BadRef, Ref, find_refs
+from fabric_dagster.graphs.refs import ANY, INPUT, BadRef, Ref, find_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,6 +146,9 @@ def _source(case: Case, node: Node, ref: Ref, path: Path) -> Iterator[Fault]:
             )
         yield from _fits(case, node, ref, given.type, path)
         return
+    if ref.source == ANY:
+        yield from _whichever(case, node, ref, path)
+        return
     if ref.source not in case.nodes:
         yield case.fault(
             path,
@@ -168,23 +171,43 @@ def _source(case: Case, node: Node, ref: Ref, path: Path) -> Iterator[Fault]:
             path,
             "ref_uncertain",
             f"{node.id}: {ref.source} stands above only some of the parents of an 'any' join",
-            "take the value from a node above all of them",
+            f"take the value from a node above all of them, or write {ANY}.{ref.name} in the join itself",
             str(ref),
         )
-    there = case.outputs(ref.source)
+    yield from _output(case, node, ref, ref.source, path)
+
+
+def _whichever(case: Case, node: Node, ref: Ref, path: Path) -> Iterator[Fault]:
+    """``any`` means the parent that serves: each of them must be able to."""
+    if node.join != "any":
+        yield case.fault(
+            path,
+            "ref_any_outside_join",
+            f"{node.id} needs each of its parents, so none of them is any",
+            "name the node, or say join: any",
+            str(ref),
+        )
+        return
+    for need in case.parents[node.id]:
+        yield from _output(case, node, ref, need, path)
+
+
+def _output(case: Case, node: Node, ref: Ref, source: str, path: Path) -> Iterator[Fault]:
+    """The node ``source`` gives what ``ref`` names, and it fits."""
+    there = case.outputs(source)
     if there is None:
         return
     if ref.name not in there:
         yield case.fault(
             path,
             "unknown_output",
-            f"{node.id}: {ref.source} has no such output",
+            f"{node.id}: {source} has no such output",
             f"its outputs are: {listed(there)}",
             str(ref),
         )
         return
     yield from _fits(case, node, ref, there[ref.name], path)
-    yield from _crosses(case, node, ref, there[ref.name], path)
+    yield from _crosses(case, node, ref, there[ref.name], source, path)
 
 
 def _needed(bound: Capability, ref: Ref) -> bool:
@@ -217,9 +240,11 @@ def _fits(case: Case, node: Node, ref: Ref, kind: str, path: Path) -> Iterator[F
         )
 
 
-def _crosses(case: Case, node: Node, ref: Ref, kind: str, path: Path) -> Iterator[Fault]:
+def _crosses(  # noqa: PLR0917 - one reference, seen from both of its ends
+    case: Case, node: Node, ref: Ref, kind: str, source: str, path: Path
+) -> Iterator[Fault]:
     """An application's artifact leaves its application only through the seal."""
-    origin, target = case.applications[ref.source], case.applications[node.id]
+    origin, target = case.applications[source], case.applications[node.id]
     if node.id not in case.capabilities or node.capability == SEAL:
         return
     if origin in {CONTROL, target} or not assignable(kind, ARTIFACT):
