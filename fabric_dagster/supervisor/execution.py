@@ -23,14 +23,17 @@ from fabric_dagster.contracts.specialist import (
 )
 from fabric_dagster.digests import digest_file, digest_of
 from fabric_dagster.errors import CheckFailed, Conflict, FabricError, NeedsPerson, OperationFailed, Refused
+from fabric_dagster.governance.refusals import record_refusal
 from fabric_dagster.governance.scope import may_write
 from fabric_dagster.supervisor.binding import Binder, lay_inputs, store_plan
+from fabric_dagster.supervisor.cancelling import refuse_cancelled
 from fabric_dagster.supervisor.compensation import require_reconciliation
 from fabric_dagster.supervisor.failures import after_failure, fail_run, verdict_blockers
 from fabric_dagster.supervisor.machine import ENDED
 from fabric_dagster.supervisor.opening import reconcile_first, reconciling, refuse_ticket
-from fabric_dagster.supervisor.services import disk_told, ended
+from fabric_dagster.supervisor.services import ENDED_CODE, disk_told, ended
 from fabric_dagster.supervisor.stages import discard, fresh, stage_folder, tidy
+from fabric_dagster.supervisor.stops import STOPPED, refuse_stopped
 from fabric_dagster.validators.verdicts import open_verdict
 
 if TYPE_CHECKING:
@@ -76,7 +79,27 @@ def run_partition(services: Services, workflow: Workflow, run_id: str, partition
 
 
 def admit(services: Services, workflow: Workflow, run: RunRecord) -> Commission:
-    """Step 1: authority, commission and the run's own state, read now."""
+    """Step 1, and every safe point: cancellation, stops, authority, commission and the run's own state.
+
+    All read now. A cancellation that was asked for is followed here. What authority refuses is an event.
+    """
+    refuse_cancelled(services, run)
+    if run.state == "reconciliation_required":
+        raise reconcile_first(run)
+    if run.state in ENDED - {"completed"}:
+        raise ended(run)
+    try:
+        if run.state != "completed":
+            refuse_stopped(services.store, services.trust, run.key)
+        return _authorized(services, workflow, run)
+    except Refused as fault:
+        about = {"run": run.run, "reference": run.reference, "graph": workflow.compiled.digest}
+        actor = services.runtime.identity
+        record_refusal(services.store, services.runtime, "run.execute", fault, actor=actor, **about)
+        raise
+
+
+def _authorized(services: Services, workflow: Workflow, run: RunRecord) -> Commission:
     if run.body["graph"] != workflow.compiled.digest:
         raise Refused(
             "authority.graph_changed",
@@ -84,10 +107,6 @@ def admit(services: Services, workflow: Workflow, run: RunRecord) -> Commission:
             where=run.reference,
             mend="certify and commission the new revision, then run the ticket again",
         )
-    if run.state == "reconciliation_required":
-        raise reconcile_first(run)
-    if run.state in ENDED - {"completed"}:
-        raise ended(run)
     try:
         commission = services.authorize(workflow)
         _same_commission(run, commission)
@@ -209,6 +228,9 @@ def _execute(
         admit(services, workflow, services.reload(run))
     except FabricError as fault:
         discard(stage.parent)
+        if fault.code in {STOPPED, ENDED_CODE}:
+            give_up(services, run, task, fault)
+            raise
         raise after_failure(services, workflow, run, task, fault) from fault
     transaction = task.digest[7:39]
     begun = {
@@ -225,6 +247,14 @@ def _execute(
     event = services.append(run, "task.result", body, f"result:{task.digest}")
     discard(stage.parent)
     return Outcome(result, task, event.digest, replayed=False)
+
+
+def give_up(services: Services, run: RunRecord, task: SpecialistTask, fault: FabricError) -> None:
+    """End an attempt that was not to go on, and did not fail: the run is resumable, or has ended already."""
+    now = services.reload(run)
+    if now.by_digest(task.digest).state == "issued" and now.state not in ENDED:
+        body = {"task": task.digest, "why": f"not gone on with: {fault.faults[0].what}"}
+        services.append(run, "task.abandoned", body, f"abandon:{task.digest}")
 
 
 def _commit(  # noqa: PLR0917 - the surroundings of one commit, handed on as they are

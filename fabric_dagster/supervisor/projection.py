@@ -58,6 +58,8 @@ class TaskRecord:
     #: the event that reported the result, or the observation that stands in for it.
     reported: Event | None = None
     compensating: bool = False
+    #: its compensation could not be followed, and somebody looked and found that what it wrote stands.
+    kept: bool = False
 
 
 @dataclass
@@ -107,8 +109,7 @@ class ApprovalRecord:
 class CancelRecord:
     """That somebody asked for the run's end; it comes at the next safe point."""
 
-    by: str
-    keyid: str
+    event: Event
     why: str
 
 
@@ -130,7 +131,7 @@ class RunRecord:
     #: recovery edge (``code@node``) → how often it was followed.
     recoveries: dict[str, int] = field(default_factory=dict)
     approvals: list[ApprovalRecord] = field(default_factory=list)
-    cancel: CancelRecord | None = None
+    cancels: list[CancelRecord] = field(default_factory=list)
 
     @property
     def key(self) -> str:
@@ -159,6 +160,7 @@ class RunRecord:
             dagster_runs=list(self.dagster_runs),
             recoveries=dict(self.recoveries),
             approvals=[replace(item) for item in self.approvals],
+            cancels=list(self.cancels),
         )
 
     def task(self, partition: str) -> TaskRecord | None:
@@ -334,11 +336,11 @@ def _over(record: RunRecord, event: Event) -> None:
 
 
 def _cancel_asked(record: RunRecord, event: Event) -> None:
-    record.cancel = record.cancel or CancelRecord(event.actor, event.keyid, event.body["why"])
+    record.cancels.append(CancelRecord(event, event.body["why"]))
 
 
 def _cancelled(record: RunRecord, event: Event) -> None:
-    if record.cancel is None:
+    if not record.cancels:
         raise _impossible(event, "a run was cancelled that nobody asked to cancel")
     record.unresolved = [f"cancelled by {event.body['by']}: {event.body['why']}"]
 
@@ -388,6 +390,7 @@ def _apply_to_task(record: RunRecord, event: Event) -> None:
         record.unresolved = []
         kind = f"reconciliation.{body['decision']}"
         if body["decision"] == "adopted":
+            task.kept = task.kept or task.compensating
             task.result, task.reported, task.compensating = task.intended, event, False
         elif body["decision"] == "compensated":
             kind = "compensation.done"

@@ -18,6 +18,7 @@ from fabric_dagster.errors import Conflict, OperationFailed, Refused
 from fabric_dagster.spine.ports import Event, NewEvent
 from fabric_dagster.supervisor.machine import ENDED
 from fabric_dagster.supervisor.projection import advance, load_run, stream_of
+from fabric_dagster.supervisor.stops import refuse_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -55,6 +56,19 @@ class Judge(Protocol):
         ...
 
 
+class Hold(Protocol):
+    """An inter-process lock by name, released by the system when its holder dies."""
+
+    def __call__(
+        self, name: str, look: Callable[[], None] = ..., patience: float | None = None
+    ) -> AbstractContextManager[None]:
+        """Hold ``name``. Whoever waits calls ``look`` from time to time, which raises to wait no more.
+
+        ``OperationFailed`` (``supervisor.busy``) after ``patience`` seconds; the default is the port's own.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Services:
     """The supervisor's surroundings. One instance serves one workspace."""
@@ -70,8 +84,7 @@ class Services:
     authorize: Callable[[Workflow], Commission]
     #: ``{posix path: sha256}`` of the project as it is now.
     manifest: Callable[[], Mapping[str, str]]
-    #: an inter-process lock by name, released by the system when its holder dies.
-    hold: Callable[[str], AbstractContextManager[None]]
+    hold: Hold
     project: Path
     templates: Path
     stages: Path
@@ -111,12 +124,13 @@ class Services:
         raise Conflict("run.contended", "other processes keep changing the run", where=run.key)
 
     @contextlib.contextmanager
-    def alone(self, run: str) -> Iterator[None]:
+    def alone(self, run: str, patience: float | None = None) -> Iterator[None]:
         """Be the only process that works on ``run``; what the disk refuses is said as a typed failure.
 
-        The lock's name is one of 256, so that locks do not pile up with runs.
+        The lock's name is one of 256, so that locks do not pile up with runs. Nobody is left waiting while
+        effects are stopped: ``Refused`` (``authority.stopped``).
         """
-        with disk_told(), self.hold(f"run-{run[7:9]}"):
+        with disk_told(), self.hold(f"run-{run[7:9]}", self.unstopped, patience):
             yield
 
     @contextlib.contextmanager
@@ -125,8 +139,12 @@ class Services:
         if application != "unity":
             yield
             return
-        with self.hold("project"):
+        with self.hold("project", self.unstopped):
             yield
+
+    def unstopped(self) -> None:
+        """``Refused`` (``authority.stopped``) while effects are stopped."""
+        refuse_stopped(self.store, self.trust)
 
     def reload(self, run: RunRecord | str) -> RunRecord:
         """The run as the spine has it now."""
@@ -145,6 +163,8 @@ def _foresee(run: RunRecord, new: list[NewEvent]) -> None:
         advance(ahead, Event(0, item.stream, 0, item.type, item.body, "", "", "", "", "", "", ""))
 
 
+ENDED_CODE = "run.ended"
+
 #: What a step does to a run that is going on; once it has ended, that is no broken history but a refusal.
 MOVES_ON = frozenset(
     {
@@ -153,6 +173,10 @@ MOVES_ON = frozenset(
         "task.abandoned",
         "task.result",
         "commit.begun",
+        "compensation.begun",
+        "approval.requested",
+        "cancel.requested",
+        "run.cancelled",
         "handoff.sealed",
         "verdict.recorded",
         "recovery.followed",
@@ -165,7 +189,7 @@ MOVES_ON = frozenset(
 def ended(run: RunRecord) -> Refused:
     """That nothing more happens in this run."""
     return Refused(
-        "run.ended", f"the run is {run.state}", where=run.key, mend=f"see `fabric show {run.run[7:19]}`"
+        ENDED_CODE, f"the run is {run.state}", where=run.key, mend=f"see `fabric show {run.run[7:19]}`"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 #: How long a step waits for another process on the same run or project, in seconds.
 PATIENCE = 300
+#: How often whoever waits looks whether that is still of use.
+LOOK = 0.5
 
 APPLICATIONS = ("photoshop", "unity")
 
@@ -70,10 +73,11 @@ class Hall:
     def services(self) -> Services:
         """The supervisor's surroundings."""
         home = self.home
+        store = home.open_ledger()
         return Services(
-            store=home.open_ledger(),
+            store=store,
             artifacts=home.open_artifacts(),
-            trust=home.trust_root(),
+            trust=store.trust,
             runtime=home.signer("runtime"),
             judge=self.validator,
             provider=self.provider,
@@ -149,20 +153,32 @@ class Hall:
         return {name: digest_file(path) for name, path in sorted(there.items())}
 
     @contextlib.contextmanager
-    def hold(self, name: str) -> Iterator[None]:
-        """An inter-process lock by name under the home; the system releases it when its holder dies."""
+    def hold(
+        self, name: str, look: Callable[[], None] = lambda: None, patience: float | None = None
+    ) -> Iterator[None]:
+        """An inter-process lock by name under the home; the system releases it when its holder dies.
+
+        Whoever waits calls ``look`` twice a second, which raises where waiting has become useless.
+        """
         folder = self.home.path / "locks"
         folder.mkdir(exist_ok=True)
         lock = FileLock(folder / f"{name}.lock")
-        try:
-            lock.acquire(timeout=PATIENCE)
-        except Timeout:
-            raise OperationFailed(
-                "supervisor.busy",
-                f"another process has been working on this for {PATIENCE} seconds",
-                where=name,
-                mend="let it finish or end it, then run this again",
-            ) from None
+        longest = PATIENCE if patience is None else patience
+        until = time.monotonic() + longest
+        while True:
+            try:
+                lock.acquire(timeout=max(0.0, min(LOOK, until - time.monotonic())))
+            except Timeout:
+                look()
+                if time.monotonic() < until:
+                    continue
+                raise OperationFailed(
+                    "supervisor.busy",
+                    f"another process has been working on this for {longest:g} seconds",
+                    where=name,
+                    mend="let it finish or end it, then run this again",
+                ) from None
+            break
         try:
             yield
         finally:
