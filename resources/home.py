@@ -202,8 +202,11 @@ class Home:
     def open_ledger(self, branch: str = "main") -> SqlEventStore:
         """The event store of this home's workspace."""
         from resources.ledger.store import SqlEventStore
+        from resources.pinned import opened_under
 
-        return SqlEventStore(self.ledger_url, self.workspace, self.trust_root(), branch)
+        return opened_under(
+            self.trust_root(), lambda root: SqlEventStore(self.ledger_url, self.workspace, root, branch)
+        )
 
     def open_artifacts(self) -> FolderArtifactStore:
         """The artifact store."""

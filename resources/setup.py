@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from fabric_dagster.errors import OperationFailed, UsageFault
+from fabric_dagster.governance.rotation import pinning
 from fabric_dagster.governance.trust import IDENTITIES, TrustRoot
 from fabric_dagster.spine.ports import NewEvent
 from resources.files.durable import flush_folder, put_new
@@ -225,10 +226,11 @@ def _ledger(home: Home, report: Report) -> None:
     made = not (home.ledger / "ledger.sqlite").is_file()
     store = home.open_ledger()
     try:
-        body = {"home": home.id, "trust": home.trust_root().digest}
+        body = {"home": home.id, "trust": store.trust.digest}
         key = f"home.initialised:{home.id}"
         if store.by_key(key) is None:
-            store.append([NewEvent("home", "home.initialised", body, key)], signer=home.signer("admin"))
+            first = NewEvent("home", "home.initialised", body, key)
+            store.append([pinning(store.trust), first], signer=home.signer("admin"))
     finally:
         store.close()
     report.add("ledger", home.ledger / "ledger.sqlite", made=made)

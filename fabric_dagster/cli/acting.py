@@ -1,5 +1,4 @@
-"""Acting as an identity: the one place where a command finds its key, its authority and, if need be, its
-refusal on the log.
+"""Acting as an identity: where a command finds its key and its authority, and where its refusal is recorded.
 
 A command that signs does all that it does inside ``with acting(home, ACTION, IDENTITY) as act``. The key is
 loaded and the table is asked on the way in; whatever is ``Refused`` inside leaves as an event

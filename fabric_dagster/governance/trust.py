@@ -112,7 +112,7 @@ class TrustRoot(Document):
     SCHEMA: ClassVar[str] = "fabric.trust-root.v1"
 
     schema_: Literal["fabric.trust-root.v1"] = Field(alias="schema")
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, le=100_000)
     #: digest of the version before; none for the first.
     previous: Digest | None = None
     identities: dict[str, TrustedIdentity]
