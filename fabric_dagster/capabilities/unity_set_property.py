@@ -35,14 +35,14 @@ def decimal_text(value: object) -> object:
 class SetProperty(Arguments):
     """``document`` is the fileID as text (``"0"``: a ``.meta``); ``path`` as Unity writes property paths.
 
-    ``kind`` says that the property holds a text, for one that shows a number and whose script nobody has.
+    ``kind`` says what the property holds, for one that shows a whole number and whose script nobody has.
     """
 
     asset: str = feed("unity_path", pattern=r"^(Assets|Packages|ProjectSettings)/.+$", max_length=240)
     document: str = Field(pattern=r"^-?[0-9]{1,20}$")
     path: str = Field(min_length=1, max_length=1024)
     value: PropertyValue = feed("property_value")
-    kind: Literal["text"] | None = None
+    kind: Literal["text", "decimal"] | None = None
 
     @field_validator("value", mode="before")
     @classmethod

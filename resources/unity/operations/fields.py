@@ -1,7 +1,8 @@
 """What a property holds, where the file alone does not say: from the script, from siblings, from its name.
 
-A text that looks like a number is written as Unity writes it, bare, so the bytes cannot tell ``"1"`` from 1.
-The script's field decides; else what other objects of the same script hold there; else nobody knows.
+A text that looks like a number is written as Unity writes it, bare, and a decimal that is whole without a
+point: the bytes cannot tell ``"1"`` from 1 from 1.0. The script's field decides; else what other objects of
+the same script or class hold there; else nobody knows.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from resources.unity.operations.workspace import Workspace
     from resources.unity.text.nodes import Node
 
-Holds = Literal["text", "number", ""]
+Holds = Literal["text", "decimal", "integer", "number", ""]
 
 #: properties of Unity's own classes that hold texts
 TEXTS = frozenset({
@@ -31,20 +32,40 @@ TEXTS = frozenset({
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 BACKING = re.compile(r"<(\w+)>k__BackingField")
 STRINGS = frozenset({"string", "String", "System.String"})
-#: types whose serialized form is a number for certain; an unknown name may be an enum of elsewhere
+DECIMALS = frozenset({"float", "double", "Single", "Double", "System.Single", "System.Double"})
+INTEGERS = frozenset({
+    "int", "uint", "long", "ulong", "short", "ushort", "byte", "sbyte", "bool", "LayerMask", "Vector2Int",
+    "Vector3Int", "RectInt", "BoundsInt", "Color32",
+})  # fmt: skip
+#: members of vectors, quaternions, rectangles and colours
+COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
+MONO_BEHAVIOUR = 114
 SIBLINGS = frozenset({".asset", ".prefab", ".unity"})
 MOST_SIBLINGS = 200
 
 
 def holds(workspace: Workspace, file: UnityFile, document: str, path: str) -> Holds:
-    """Whether the property at ``path`` holds a text or a number; empty where nothing shows it."""
-    name = re.sub(r"\.Array\.data\[\d+\]\Z", "", path).rpartition(".")[2]
+    """What the property at ``path`` holds: ``number`` for either kind, empty where nothing shows it."""
+    whole = re.sub(r"\.Array\.data\[\d+\]\Z", "", path)
+    parent, _, name = whole.rpartition(".")
     if name in TEXTS:
         return "text"
-    declared = declared_type(workspace, file, document, path)
+    declared = _of_type(declared_type(workspace, file, document, path))
     if declared:
-        return "text" if declared in STRINGS else "number"
+        return declared
+    if name in COMPONENTS and parent:
+        return "integer" if declared_type(workspace, file, document, parent) in INTEGERS else "decimal"
     return _from_siblings(workspace, file, document, path)
+
+
+def _of_type(name: str) -> Holds:
+    """An unknown type that holds a number is an enum of the project's own, for all that is known."""
+    if not name:
+        return ""
+    for names, kind in ((STRINGS, "text"), (DECIMALS, "decimal"), (INTEGERS, "integer")):
+        if name in names:
+            return kind  # type: ignore[return-value]
+    return "number"
 
 
 def declared_type(workspace: Workspace, file: UnityFile, document: str, path: str) -> str:
@@ -80,29 +101,32 @@ def _script_guid(file: UnityFile, document: str) -> str:
 
 
 def _from_siblings(workspace: Workspace, file: UnityFile, document: str, path: str) -> Holds:
-    """Where another object of the same script holds a text that is no number there, it is a text."""
-    guid = _script_guid(file, document)
-    if not guid:
+    """What other objects of the same script or class show there: a text, or a number with a fraction."""
+    guid, class_id = _script_guid(file, document), file.span(document).class_id
+    if not class_id or (class_id == MONO_BEHAVIOUR and not guid):
         return ""
     steps = re.split(r"\.Array\.data\[\d+\](?:\.|\Z)", path)
-    for other in _siblings(workspace, guid):
+    found: Holds = ""
+    for other in _siblings(workspace, file, guid or f"--- !u!{class_id} &"):
         for span in other.documents:
-            if _script_guid(other, span.file_id) != guid:
+            if span.class_id != class_id or span.stripped or _script_guid(other, span.file_id) != guid:
                 continue
             for node in _at(other.content(span), steps):
                 kind = kind_of(other.data, Found(node, "", ()))
                 if kind in {"text", "empty"}:
                     return "text"
-    return ""
+                found = "decimal" if kind == "decimal" else found
+    return found
 
 
-def _siblings(workspace: Workspace, guid: str) -> Iterator[UnityFile]:
+def _siblings(workspace: Workspace, file: UnityFile, mark: str) -> Iterator[UnityFile]:
+    yield file
     count = 0
     for path in sorted(workspace.index.guids):
         if PurePosixPath(path).suffix.lower() not in SIBLINGS:
             continue
         data = workspace.read(path) or b""
-        if guid.encode() not in data:
+        if mark.encode() not in data:
             continue
         try:
             yield UnityFile(data)

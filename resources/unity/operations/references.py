@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from fabric_dagster.errors import OperationFailed
 from resources.unity.importers.sprites import TEXTURE, texture_objects
-from resources.unity.index import BUILT_IN
+from resources.unity.index.guids import BUILT_IN
 from resources.unity.operations.fields import declared_type
 from resources.unity.text import TextFault, UnityFile
 

@@ -5,7 +5,7 @@ The scene's and the prefab's operation do the same through ``write_value``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from fabric_dagster.capabilities.unity_set_property import PlanReference, UnityReference
 from fabric_dagster.errors import OperationFailed
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from resources.unity.text import UnityFile
     from resources.unity.text.edits import Value
 
+Kind: TypeAlias = Literal["text", "decimal"]
 META = "0"
 NUMBERS = frozenset({"integer", "decimal"})
 
@@ -55,17 +56,17 @@ def set_property(workspace: Workspace, args: SetProperty) -> dict[str, Any]:
             where=f"{path}:guid",
             mend="import the asset anew under another path",
         )
-    write_value(workspace, path, args.document, args.path, plain_value(args.value), text=args.kind == "text")
+    write_value(workspace, path, args.document, args.path, plain_value(args.value), kind=args.kind)
     return {"property": path}
 
 
 def write_value(
-    workspace: Workspace, path: str, document: str, where: str, value: Value, *, text: bool = False
+    workspace: Workspace, path: str, document: str, where: str, value: Value, kind: Kind | None = None
 ) -> None:
-    """Stage ``value`` for the property ``where``; ``text`` says that it holds one, where nothing shows it."""
+    """Stage ``value`` for the property ``where``; ``kind`` is what it holds, where nothing shows it."""
     file = workspace.text(path)
     try:
-        splices = _splices(workspace, file, document, where, value, text=text)
+        splices = _splices(workspace, file, document, where, value, kind)
     except TextFault as fault:
         raise mapped(fault, path) from fault
     if isinstance(value, dict):
@@ -74,35 +75,49 @@ def write_value(
 
 
 def _splices(
-    workspace: Workspace, file: UnityFile, document: str, where: str, value: Value, *, text: bool
+    workspace: Workspace, file: UnityFile, document: str, where: str, value: Value, kind: Kind | None
 ) -> list[Splice]:
+    """As the text room does it, where it can know; a number that stands there may be a text or a decimal."""
     found = file.find(document, where)
     node = found.node
-    if isinstance(node, Scalar) and kind_of(file.data, found) in NUMBERS and not isinstance(value, dict):
-        kind = "text" if text else holds(workspace, file, document, where)
-        if isinstance(value, str) and kind == "text":
-            if value == scalars.decode(file.data, node):
-                return []
-            return [Splice(node.start, node.end, encode_at(file, node.start, node.column, value))]
-        if isinstance(value, str) and not kind and not scalars.DECIMAL.match(value):
-            raise TextFault(
-                "value.type",
-                f"a number stands here and {value!r} is none; nothing shows whether the property holds texts",
-                where=where,
-                mend='add "kind": "text" where it does',
-            )
-        if not isinstance(value, str) and kind == "text":
+    shown = kind_of(file.data, found)
+    if not isinstance(node, Scalar) or shown not in NUMBERS or isinstance(value, dict):
+        return set_value(file, document, where, value)
+    known = kind or holds(workspace, file, document, where)
+    if known == "text":
+        if not isinstance(value, str):
             raise TextFault(
                 "value.type", "the property holds a text", where=where, mend="give a text, in quotes"
             )
+        if value == scalars.decode(file.data, node):
+            return []
+        return [Splice(node.start, node.end, encode_at(file, node.start, node.column, value))]
+    number = scalars.number(value) if isinstance(value, float) else str(value)
+    if shown == "integer" and scalars.DECIMAL.match(number) and not scalars.INTEGER.match(number):
+        if known == "decimal":
+            return [Splice(node.start, node.end, number.removeprefix("+").encode())]
+        if not known:
+            raise _unclear(where, value, "decimals", "decimal")
+    if isinstance(value, str) and not known and not scalars.DECIMAL.match(value):
+        raise _unclear(where, value, "texts", "text")
     return set_value(file, document, where, value)
+
+
+def _unclear(where: str, value: Value, wanted: str, kind: Kind) -> TextFault:
+    return TextFault(
+        "value.type",
+        f"{value!r} would change the kind of number that stands here, and nothing shows whether the property "
+        f"holds {wanted}",
+        where=where,
+        mend=f'add "kind": "{kind}" where it does',
+    )
 
 
 def reads_back(file: UnityFile, document: str, where: str, value: Value) -> tuple[str, str]:
     """(expected, found) of the property, both as text for people."""
     try:
         found = file.read(document, where)
-        same = found == value or set_value(file, document, where, value) == []
+        same = found == str(value) or set_value(file, document, where, value) == []
     except TextFault as fault:
         return str(value), fault.what
     return (str(value), str(value)) if same else (str(value), str(found))

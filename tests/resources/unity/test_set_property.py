@@ -197,3 +197,19 @@ def test_where_nothing_shows_it_the_plan_says_that_it_is_a_text(unity, stage, pr
     edit["args"]["kind"] = "text"
     staged(unity, stage, edit)
     assert line_of(stage, "itemCount") == b"  itemCount: five"
+
+
+def test_a_decimal_that_is_whole_takes_a_fraction(unity, stage, project):
+    """Unity writes 3.0 as 3: script, sibling, a vector's member or the plan says what it is."""
+    asset = project / STARTER
+    asset.write_bytes(asset.read_bytes().replace(b"price: 4.99", b"price: 3\n  size: {x: 1, y: 2}"))
+    staged(unity, stage, set_value("price", "2.50"))
+    assert line_of(stage, "price") == b"  price: 2.50"
+    staged(unity, stage, set_value("size.y", 0.5))
+    assert line_of(stage, "size") == b"  size: {x: 1, y: 0.5}"
+    with pytest.raises(FabricError, match=r"an integer.*unity\.value_type"):
+        staged(unity, stage, set_value("itemCount", "2.5"))
+    (project / "Assets/Scripts/Offers/OfferDefinition.cs").unlink()
+    staged(unity, stage, set_value("price", "2.50"))
+    with pytest.raises(FabricError, match=r'"kind": "decimal".*unity\.value_type'):
+        staged(unity, stage, set_value("itemCount", "2.5"))
