@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 HomeOption = Annotated[
     Path | None, typer.Option("--home", help="The home; default $FABRIC_HOME, else .fabric.")
@@ -49,3 +50,19 @@ def note(text: str) -> None:
     """Progress and remarks: standard error, and only where a person watches."""
     if sys.stderr.isatty():
         sys.stderr.write(text + "\n")
+
+
+@contextlib.contextmanager
+def seen(what: str) -> Iterator[Callable[[int], None]]:
+    """A line on standard error that counts while long work goes on; nothing where nobody watches.
+
+    The function that the block gets is told how many there are so far.
+    """
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _count: None
+        return
+    with console.status("Reading") as status:
+        yield lambda count: status.update(f"Reading: {count:,} {what}")

@@ -7,18 +7,27 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from resources.unity.index import ProjectIndex
+from resources.unity.index.contents import contents
 
 
 def summary(index: ProjectIndex, known: Mapping[str, str] | None = None) -> dict[str, object]:
     """The JSON form of what a person asks ``inspect`` for."""
     outside = index.outside(known)
     unresolved = [*outside["broken"], *outside["unknown"]]
+    total = sum(1 for _ in index.uses)
+    inside = contents(index)
     suffixes = Counter(PurePosixPath(path).suffix or "folder" for path in index.guids)
     return {
         "project": index.project.root.name,
         "unity_version": index.project.version,
         "force_text": index.project.forces_text,
+        "packages": inside.packages,
+        "embedded_packages": inside.embedded,
+        "assemblies": inside.assemblies,
+        "unreadable_manifests": inside.unreadable,
         "files": index.files,
+        "files_read": index.read,
+        "changed": index.changed,
         "assets": len(index.guids),
         "guids": len(index.assets),
         "kinds": dict(sorted(suffixes.items(), key=lambda pair: (-pair[1], pair[0]))),

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabric_dagster.cli.output import JsonFlag, emit, note, say
+from fabric_dagster.cli.output import JsonFlag, emit, note, say, seen
 from fabric_dagster.errors import UsageFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from resources.unity.apply import Applied
+    from resources.unity.index import IndexCache
+    from resources.unity.index.graph import Neighbourhood
 
 ProjectFolder = Annotated[Path, typer.Argument(metavar="PROJECT", help="The folder that holds Assets.")]
 SHOWN = 20
@@ -33,18 +35,87 @@ def inspect(
     known: Annotated[
         Path | None, typer.Option("--known", help="A JSON object: GUID → where a package has it.")
     ] = None,
+    asset: Annotated[
+        str | None, typer.Option("--asset", help="What uses this asset, and what it needs.")
+    ] = None,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", metavar="OUT.svg", help="Draw that, with --asset.")
+    ] = None,
+    depth: Annotated[int, typer.Option("--depth", min=1, max=9, help="How many references away.")] = 2,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            "--cache", help="Where to keep what was read, outside of the project; default the home."
+        ),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Read everything, keep nothing.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Version, assets, GUIDs, duplicate, orphan and missing .meta, unresolved references."""
+    """Version, packages, GUIDs, what is wrong with metas and references; or what lies around one asset."""
     from resources.unity.index import index_project
+    from resources.unity.index.graph import References
     from resources.unity.inspection import summary
     from resources.unity.project import open_project
 
     _folder(project)
+    if graph is not None and asset is None:
+        raise UsageFault("unity.no_asset", "there is nothing to draw", mend="add --asset Assets/…")
     packages = _known(known)
-    note("Reading the project")
-    found = summary(index_project(open_project(project)), packages)
-    emit(found, as_json=as_json, human=lambda: _tell(found))
+    opened = open_project(project)
+    with seen("files") as step:
+        index = index_project(opened, cache=None if no_cache else _cache(cache, opened.root), step=step)
+    if asset is None:
+        found = summary(index, packages)
+        emit(found, as_json=as_json, human=lambda: _tell(found))
+        return
+    around = References(index, packages).around(asset.replace("\\", "/"), depth)
+    if graph is not None:
+        _draw(around, graph)
+    emit(around.as_dict(), as_json=as_json, human=lambda: _tell_around(around))
+
+
+def _cache(where: Path | None, project: Path) -> IndexCache | None:
+    """The kept index: in the folder that was given, else in the home; never inside the project."""
+    from resources.home import Home
+    from resources.unity.index import IndexCache
+
+    home = Home.find(None)
+    folder = where or (home.path / "cache" / "unity" if home.exists else None)
+    if folder is None:
+        return None
+    if folder.resolve().is_relative_to(project):
+        if where is None:
+            return None
+        raise UsageFault(
+            "unity.cache_inside",
+            "the cache would lie inside the project",
+            where=str(folder),
+            mend="give a folder elsewhere, or --no-cache",
+        )
+    return IndexCache(folder.resolve())
+
+
+def _draw(around: Neighbourhood, target: Path) -> None:
+    from resources.unity.index.picture import draw
+
+    try:
+        target.write_text(draw(around), encoding="utf-8")
+    except OSError as fault:
+        raise UsageFault(
+            "unity.not_written", f"the picture cannot be written: {fault.strerror}", where=str(target),
+            mend="give another place with --graph",
+        ) from None  # fmt: skip
+    note(f"Drew {target}")
+
+
+def _tell_around(around: Neighbourhood) -> None:
+    for title, layers in (("used by", around.users), ("needs", around.needs)):
+        for distance, paths in layers.items():
+            far = "" if distance == 1 else f", {distance} references away"
+            _list(f"{title}{far}", paths)
+        if not layers:
+            say(f"  {title}: nothing")
+    _list("outside of the project", [f"{guid} ({kind})" for guid, kind in sorted(around.outside.items())])
 
 
 def apply(
@@ -111,6 +182,12 @@ def _tell(found: dict[str, Any]) -> None:
     references = found["references"]
     say(f"{found['project']}: Unity {found['unity_version'] or 'unknown'}")
     kinds = ", ".join(f"{count} {kind}" for kind, count in list(found["kinds"].items())[:8])
+    named = ", ".join(list(found["packages"])[:4]) + (", …" if len(found["packages"]) > 4 else "")  # noqa: PLR2004
+    embedded = f", {len(found['embedded_packages'])} embedded" if found["embedded_packages"] else ""
+    say(
+        f"  {len(found['packages'])} packages{embedded}: {named or 'none'};"
+        f" {len(found['assemblies'])} assemblies"
+    )
     say(f"  {found['files']} files, {found['assets']} assets with a GUID: {kinds}")
     outside = f"{references['built_in']} built in, {references['package']} in packages"
     say(f"  {references['total']} references: {references['within_project']} within the project, {outside},")
@@ -119,6 +196,7 @@ def _tell(found: dict[str, Any]) -> None:
         say("  Asset Serialization is not Force Text: binary assets cannot be edited")
     for title, key in (
         ("duplicate GUIDs", "duplicate_guids"),
+        ("manifests that cannot be read", "unreadable_manifests"),
         ("orphan .meta", "orphan_metas"),
         ("missing .meta", "missing_metas"),
         ("GUID-only .meta", "stub_metas"),

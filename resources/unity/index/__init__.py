@@ -1,8 +1,9 @@
 """The index of a project: which GUID is which asset, what refers to what, and what is wrong with either.
 
-``folder.py`` reads one folder, ``cache.py`` keeps what was read outside of the project, ``project.py`` puts the
-folders together, ``guids.py`` looks at GUIDs alone, ``graph.py`` and ``picture.py`` follow references around one
-asset. Must never write into a project, parse what it can scan, or follow a link.
+``folder.py`` reads one folder, ``cache.py`` keeps what was read outside of the project, ``project.py`` puts
+the folders together; ``guids.py`` looks at GUIDs alone, ``contents.py`` at manifests, ``graph.py`` and
+``picture.py`` follow references around one asset. Must never write into a project, parse what it can scan,
+or follow a link.
 """
 
 from resources.unity.index.cache import IndexCache

@@ -3,7 +3,7 @@
 Rules kept here:
 
 * A folder is read again only where its signature (names, sizes, times) changed. What was written within the
-  last two seconds is not believed: such a folder is read again the next time (a file system's clock is coarse).
+  last two seconds is not believed: such a folder is read again the next time, since clocks are coarse.
 * A file that was read again and has the same hash keeps what was found in it.
 * Metas are read for their GUID, text assets are scanned for references without being parsed; what is never a
   text asset is not even opened.

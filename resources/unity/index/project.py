@@ -101,7 +101,7 @@ class ProjectIndex:
         return found
 
     def users_of(self, guid: str) -> list[str]:
-        """The files that refer to ``guid``, sorted. (32 hex digits occur nowhere else in what is held.)"""
+        """The files that refer to ``guid``, sorted: 32 hex digits occur nowhere else in what is held."""
         return sorted(path for path, text in self.held.items() if guid in text)
 
 
