@@ -18,7 +18,7 @@ from fabric_dagster.supervisor.opening import reconcile_first
 from fabric_dagster.supervisor.services import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from fabric_dagster.supervisor.projection import RunRecord, TaskRecord
     from fabric_dagster.supervisor.services import Services
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 def application(task: TaskRecord) -> str:
     """The application whose specialist was given ``task``."""
     return task.task.specialist.partition("/")[0]
+
+
+def _capability(task: TaskRecord) -> str:
+    return f"{application(task)}.undo_transaction@1"
 
 
 def take_back(
@@ -41,20 +45,42 @@ def take_back(
     Where there is nothing to undo, or no capability for it, both are appended at once. ``NeedsPerson`` where
     the undo is refused.
     """
-    capability = f"{application(task)}.undo_transaction@1"
+    capability = _capability(task)
     if capability not in capabilities() or task.transaction is None or not task.changes:
         if before or after:
             services.append_all(run, *before, *after)
         return
     begun = {"task": task.digest, "capability": capability, "transaction": task.transaction}
-    services.append_all(run, *before, Step("compensation.begun", begun))
-    provider = services.provider(application(task), run.run, run.key)
-    try:
-        provider.undo(task.transaction)
-    except FabricError as fault:
-        require_reconciliation(services, run, task, fault)
-    done = {"task": task.digest, "standing": provider.standing(task.transaction, task.changes)}
-    services.append_all(run, Step("compensation.done", done), *after)
+    with services.at_project(application(task)):
+        services.append_all(run, *before, Step("compensation.begun", begun))
+        provider = services.provider(application(task), run.run, run.key)
+        try:
+            provider.undo(task.transaction)
+        except FabricError as fault:
+            require_reconciliation(services, run, task, fault)
+        done = {"task": task.digest, "standing": provider.standing(task.transaction, task.changes)}
+        services.append_all(run, Step("compensation.done", done), *after)
+
+
+def undoable(run: RunRecord, partitions: Iterable[str]) -> list[TaskRecord]:
+    """What stands of ``partitions`` and a registered capability can take back, newest first."""
+    tasks = [task for task in map(run.task, partitions) if task is not None and task.state == "succeeded"]
+    known = [task for task in tasks if task.changes and _capability(task) in capabilities()]
+    return sorted(known, key=lambda task: task.issued.version, reverse=True)
+
+
+def take_back_all(
+    services: Services,
+    run: RunRecord,
+    tasks: Sequence[TaskRecord],
+    before: Sequence[Step],
+    after: Sequence[Step],
+) -> None:
+    """Take back each of ``tasks``: ``before`` is appended with the first, ``after`` with the last."""
+    if not tasks:
+        services.append_all(run, *before, *after)
+    for place, task in enumerate(tasks, start=1):
+        take_back(services, run, task, before if place == 1 else (), after if place == len(tasks) else ())
 
 
 def require_reconciliation(

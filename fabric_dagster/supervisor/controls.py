@@ -15,8 +15,9 @@ from fabric_dagster.governance.scope import may_write
 from fabric_dagster.intelligence.decide import decide
 from fabric_dagster.supervisor.approvals import require_approval
 from fabric_dagster.supervisor.binding import load_ticket
-from fabric_dagster.supervisor.execution import admit, require_order
+from fabric_dagster.supervisor.execution import admit
 from fabric_dagster.supervisor.failures import fail_run
+from fabric_dagster.supervisor.joins import require_order
 from fabric_dagster.supervisor.judging import trusted_verdict
 from fabric_dagster.supervisor.stages import tidy
 
@@ -108,7 +109,7 @@ def seal_handoff(services: Services, workflow: Workflow, run_id: str, node_id: s
         commission = admit(services, workflow, run)
         node = next(item for item in workflow.compiled.graph.nodes if item.id == node_id)
         partition = workflow.compiled.partition(node_id)
-        require_order(workflow, run, partition)
+        require_order(workflow.compiled, run, partition)
         source, _, name = str(node.args["artifact"]["$ref"]).partition(".")
         side = workflow.compiled.partition_of(source).id
         task = run.task(side)
@@ -186,7 +187,7 @@ def complete(services: Services, workflow: Workflow, run_id: str, node_id: str) 
             return run
         admit(services, workflow, run)
         partition = workflow.compiled.partition(node_id)
-        require_order(workflow, run, partition)
+        require_order(workflow.compiled, run, partition)
         sides = [item for item in workflow.compiled.partitions if item.template is not None]
         envelopes = [env for side in sides for env in _passed(services, workflow, run, side.id)]
         if not envelopes:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from fabric_dagster.contracts.specialist import (
     ArtifactRef,
@@ -28,13 +28,13 @@ from fabric_dagster.governance.scope import may_write
 from fabric_dagster.supervisor.binding import Binder, lay_inputs, store_plan
 from fabric_dagster.supervisor.cancelling import refuse_cancelled
 from fabric_dagster.supervisor.compensation import require_reconciliation
-from fabric_dagster.supervisor.failures import after_failure, fail_run, verdict_blockers
+from fabric_dagster.supervisor.failures import absorbed, after_failure, conclude
+from fabric_dagster.supervisor.joins import require_order
 from fabric_dagster.supervisor.machine import ENDED
 from fabric_dagster.supervisor.opening import reconcile_first, reconciling, refuse_ticket
 from fabric_dagster.supervisor.services import ENDED_CODE, disk_told, ended
-from fabric_dagster.supervisor.stages import discard, fresh, stage_folder, tidy
+from fabric_dagster.supervisor.stages import discard, fresh, stage_folder
 from fabric_dagster.supervisor.stops import STOPPED, refuse_stopped
-from fabric_dagster.validators.verdicts import open_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,10 +66,10 @@ def run_partition(services: Services, workflow: Workflow, run_id: str, partition
         run = services.reload(run_id)
         commission = admit(services, workflow, run)
         provider = services.provider(partition.application, run.run, run.key)
-        require_order(workflow, run, partition)
+        require_order(workflow.compiled, run, partition)
         last = run.task(partition.id)
         if last is not None:
-            settled = settle(services, run, last, provider)
+            settled = settle(services, workflow, run, last, provider)
             if settled is not None:
                 return settled
         if (other := reconciling(services, run)) is not None:
@@ -127,28 +127,9 @@ def _same_commission(run: RunRecord, commission: Commission) -> None:
         )
 
 
-def require_order(workflow: Workflow, run: RunRecord, partition: CompiledPartition) -> None:
-    """A partition runs after what it needs, whatever Dagster was asked to run."""
-    by_id = {item.id: item for item in workflow.compiled.partitions}
-    for need in partition.needs:
-        done = {
-            "fabric.asset_decision": run.decision is not None,
-            "fabric.seal_handoff": need in run.handoffs,
-            "fabric.ticket_brief": True,
-        }.get(by_id[need].capabilities[0].partition("@")[0])
-        if done is None:
-            task = run.task(need)
-            done = task is not None and task.state == "succeeded"
-        if not done:
-            raise CheckFailed(
-                "supervisor.out_of_order",
-                f"{partition.id} needs {need}, which is not done",
-                where=run.key,
-                mend="materialize the whole workflow for this ticket",
-            )
-
-
-def settle(services: Services, run: RunRecord, last: TaskRecord, provider: Provider) -> Outcome | None:
+def settle(
+    services: Services, workflow: Workflow, run: RunRecord, last: TaskRecord, provider: Provider
+) -> Outcome | None:
     """Step 2: what the spine knows of this partition. ``None`` means: issue it (again)."""
     if last.state == "succeeded":
         return _verified(services, last, provider)
@@ -158,23 +139,9 @@ def settle(services: Services, run: RunRecord, last: TaskRecord, provider: Provi
         discard(stage_folder(services, run.run))
         why = "the process ended before the commit; nothing outside the stage can have happened"
         services.append(run, "task.abandoned", {"task": last.digest, "why": why}, f"abandon:{last.digest}")
-    if last.state == "failed" and last.result is not None and last.result.failure is not None:
-        raise OperationFailed(**last.result.failure)
-    if last.state == "compensated":
-        end_compensated(services, run, last)
+    if last.state in {"failed", "compensated"}:
+        raise conclude(services, workflow, run) or absorbed(run, last.task.partition)
     return None
-
-
-def end_compensated(services: Services, run: RunRecord, task: TaskRecord) -> NoReturn:
-    """End a run whose failed side was taken back: what happened after an interrupted compensation."""
-    record = run.verdict(task.task.partition)
-    if record is None:
-        raise CheckFailed("supervisor.no_verdict", "a task was taken back without a verdict", where=run.key)
-    verdict = open_verdict(json.loads(services.artifacts.get(record.envelope)), services.trust)
-    blockers = verdict_blockers(verdict)
-    fail_run(services, run, blockers)
-    tidy(services, run)
-    raise CheckFailed.of(blockers)
 
 
 def _verified(services: Services, last: TaskRecord, provider: Provider) -> Outcome:

@@ -18,11 +18,10 @@ from fabric_dagster.contracts.evidence import BlindEvidence, CheckRequest, FileF
 from fabric_dagster.digests import canonical, digest_file
 from fabric_dagster.errors import CheckFailed
 from fabric_dagster.supervisor.binding import load_ticket
-from fabric_dagster.supervisor.compensation import take_back
 from fabric_dagster.supervisor.execution import admit, store_manifest
-from fabric_dagster.supervisor.failures import failing, verdict_blockers
+from fabric_dagster.supervisor.failures import absorbed, after_verdict, conclude
 from fabric_dagster.supervisor.services import Step
-from fabric_dagster.supervisor.stages import discard, fresh, stage_folder, tidy
+from fabric_dagster.supervisor.stages import discard, fresh, stage_folder
 from fabric_dagster.validators.verdicts import open_verdict
 
 if TYPE_CHECKING:
@@ -41,6 +40,8 @@ def judge_side(services: Services, workflow: Workflow, run_id: str, side: str) -
         if recorded is not None and recorded.passed and task is not None and task.state == "succeeded":
             return trusted_verdict(services, run, recorded)[0]
         commission = admit(services, workflow, run)
+        if task is not None and task.state in {"failed", "compensated"}:
+            raise conclude(services, workflow, run) or absorbed(run, side)
         if task is None or task.state != "succeeded":
             raise CheckFailed("supervisor.nothing_to_judge", f"{side} has not succeeded", where=run.key)
         with services.at_project(task.task.specialist.partition("/")[0]):
@@ -57,7 +58,7 @@ def judge_side(services: Services, workflow: Workflow, run_id: str, side: str) -
             if verdict.passed:
                 services.append(run, "verdict.recorded", body)
             else:
-                _take_back(services, run, task, verdict, Step("verdict.recorded", body))
+                after_verdict(services, workflow, run, verdict, Step("verdict.recorded", body))
         return verdict
 
 
@@ -144,11 +145,3 @@ def trusted_verdict(
             "verdict.other_subject", "the stored verdict speaks of something else", where=run.key
         )
     return verdict, evidence
-
-
-def _take_back(
-    services: Services, run: RunRecord, task: TaskRecord, verdict: Verdict, recorded: Step
-) -> None:
-    """Record the failed verdict and take back what the side wrote, if its application can."""
-    take_back(services, run, task, (recorded,), (failing(verdict_blockers(verdict)),))
-    tidy(services, run)

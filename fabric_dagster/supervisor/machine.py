@@ -30,6 +30,8 @@ STEPS: Final = (
     "verdict.recorded",
     "compensation.begun",
     "compensation.done",
+    # A partition failed for good, and an ``any`` join has another way.
+    "failure.absorbed",
 )
 
 #: (run state, event type) → run state

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from fabric_dagster.contracts.handoff import Handoff
-from fabric_dagster.contracts.specialist import SpecialistResult, SpecialistTask
+from fabric_dagster.contracts.specialist import ObservationRecord, SpecialistResult, SpecialistTask
 from fabric_dagster.contracts.supervisor_run import SupervisorRun, TaskView, VerdictView
 from fabric_dagster.errors import CheckFailed, UsageFault
 from fabric_dagster.supervisor.machine import (
@@ -25,6 +25,7 @@ from fabric_dagster.supervisor.machine import (
     transition,
 )
 from fabric_dagster.supervisor.ports import FileChange
+from fabric_dagster.supervisor.results import require_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -130,6 +131,8 @@ class RunRecord:
     dagster_runs: list[str] = field(default_factory=list)
     #: recovery edge (``code@node``) → how often it was followed.
     recoveries: dict[str, int] = field(default_factory=dict)
+    #: partition whose failure an ``any`` join absorbs → its faults, as data.
+    absorbed: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     approvals: list[ApprovalRecord] = field(default_factory=list)
     cancels: list[CancelRecord] = field(default_factory=list)
 
@@ -159,6 +162,7 @@ class RunRecord:
             unresolved=list(self.unresolved),
             dagster_runs=list(self.dagster_runs),
             recoveries=dict(self.recoveries),
+            absorbed=dict(self.absorbed),
             approvals=[replace(item) for item in self.approvals],
             cancels=list(self.cancels),
         )
@@ -290,6 +294,9 @@ def _apply(record: RunRecord, event: Event) -> None:
 
 def _issued(record: RunRecord, event: Event) -> None:
     task = SpecialistTask.model_validate(event.body["task"])
+    attempts = sum(item.task.partition == task.partition for item in record.tasks)
+    if task.parent_run != record.run or task.attempt != attempts + 1:
+        raise _impossible(event, "a task of another run, or out of its turn")
     state = _step("", event.type, event)
     record.tasks.append(TaskRecord(task, task.digest, state, event, event.body.get("manifest")))
 
@@ -324,6 +331,10 @@ def _recovered(record: RunRecord, event: Event) -> None:
     edge = edge_name(event.body["on"], event.body["at"])
     record.recoveries[edge] = record.recoveries.get(edge, 0) + 1
     _reopened(record, event)
+
+
+def _absorbed(record: RunRecord, event: Event) -> None:
+    record.absorbed[event.body["partition"]] = list(event.body["faults"])
 
 
 def _reopened(record: RunRecord, event: Event) -> None:
@@ -379,8 +390,10 @@ def _apply_to_task(record: RunRecord, event: Event) -> None:
         task.changes = tuple(FileChange(c["path"], c.get("before"), c.get("after")) for c in body["changes"])
         task.before = dict(body["before"])
         task.intended = SpecialistResult.model_validate(body["intended"])
+        require_result(task.task, task.intended, f"event {event.position}")
     elif kind == "task.result":
         task.result, task.reported = SpecialistResult.model_validate(body["result"]), event
+        require_result(task.task, task.result, f"event {event.position}")
         kind = "task.succeeded" if task.result.status == "succeeded" else "task.failed"
     elif kind == "compensation.begun":
         task.compensating = True
@@ -391,10 +404,19 @@ def _apply_to_task(record: RunRecord, event: Event) -> None:
         kind = f"reconciliation.{body['decision']}"
         if body["decision"] == "adopted":
             task.kept = task.kept or task.compensating
-            task.result, task.reported, task.compensating = task.intended, event, False
+            task.result, task.reported, task.compensating = _observed(task, event), event, False
         elif body["decision"] == "compensated":
             kind = "compensation.done"
     task.state = _step(task.state, kind, event)
+
+
+def _observed(task: TaskRecord, event: Event) -> SpecialistResult | None:
+    """What was intended, on the evidence of the validator who found it there."""
+    if task.intended is None:
+        return None
+    subject = f"what {event.actor} found at the target"
+    seen = ObservationRecord(subject=subject, expected="after", found=event.body["standing"], holds=True)
+    return task.intended.model_copy(update={"observations": (*task.intended.observations, seen)})
 
 
 def edge_name(on: str, at: str) -> str:
@@ -406,6 +428,7 @@ def _reset(record: RunRecord, partitions: list[str], event: Event) -> None:
     for partition in partitions:
         # A handoff is a partition named by its node: what was sealed from the old attempt is void.
         record.handoffs.pop(partition, None)
+        record.absorbed.pop(partition, None)
         task = record.task(partition)
         if task is not None and (task.state, "task.reset") in TASK:
             task.state = _step(task.state, "task.reset", event)
@@ -422,6 +445,7 @@ _APPLY: Mapping[str, Callable[[RunRecord, Event], None]] = {
     "handoff.sealed": _sealed,
     "verdict.recorded": _judged,
     "recovery.followed": _recovered,
+    "failure.absorbed": _absorbed,
     "run.reopened": _reopened,
     "run.failed": _over,
     "run.completed": _over,

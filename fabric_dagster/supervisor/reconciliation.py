@@ -15,10 +15,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from fabric_dagster.errors import CheckFailed, NeedsPerson, Refused, UsageFault
+from fabric_dagster.errors import NeedsPerson, Refused, UsageFault
 from fabric_dagster.governance.roles import require
 from fabric_dagster.supervisor.compensation import require_reconciliation
-from fabric_dagster.supervisor.execution import end_compensated
 from fabric_dagster.supervisor.services import Step
 
 if TYPE_CHECKING:
@@ -74,9 +73,6 @@ def reconcile(
             "account": account,
         }
         services.append_all(run, Step("reconciliation.observed", body), signer=observer)
-        if decision == "compensated":
-            with suppress(CheckFailed):  # the run ended at its failed verdict, as it would have
-                end_compensated(services, run, task)
         return run
 
 

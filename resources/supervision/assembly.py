@@ -158,11 +158,12 @@ class Hall:
     ) -> Iterator[None]:
         """An inter-process lock by name under the home; the system releases it when its holder dies.
 
-        Whoever waits calls ``look`` twice a second, which raises where waiting has become useless.
+        Whoever waits calls ``look`` twice a second, which raises where waiting has become useless. Who holds
+        it may hold it again.
         """
         folder = self.home.path / "locks"
         folder.mkdir(exist_ok=True)
-        lock = FileLock(folder / f"{name}.lock")
+        lock = FileLock(folder / f"{name}.lock", is_singleton=True)
         longest = PATIENCE if patience is None else patience
         until = time.monotonic() + longest
         while True:
