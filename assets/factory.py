@@ -14,17 +14,20 @@ import dagster as dg
 
 from assets.names import Line, Station, check_name, node_key, tickets
 from assets.office import KEY
-from assets.specs import node_spec
+from assets.specs import approval_specs, node_spec
 from assets.steps import check_step, partition_step
 from fabric_dagster.contracts.skill_graph import ValidatorBinding
 from fabric_dagster.graphs.compiled import CompiledGraph, CompiledPartition
 from fabric_dagster.intelligence.packs import LoadedPack
 
 
-def workflow_assets(pack: LoadedPack, graph: CompiledGraph, *, pools: bool) -> list[dg.AssetsDefinition]:
+def workflow_assets(
+    pack: LoadedPack, graph: CompiledGraph, *, pools: bool
+) -> list[dg.AssetsDefinition | dg.AssetSpec]:
     """Every asset of ``graph``. ``pools`` fences queued runs; in-process runs rely on the adapters' locks."""
     partitions = tickets(graph)
-    return [_partition(pack, graph, part, partitions, pools=pools) for part in graph.partitions]
+    made = [_partition(pack, graph, part, partitions, pools=pools) for part in graph.partitions]
+    return [*made, *approval_specs(graph)]
 
 
 def workflow_checks(graph: CompiledGraph, *, pools: bool) -> Iterator[dg.AssetChecksDefinition]:

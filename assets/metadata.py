@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fabric_dagster.contracts.handoff import Handoff
     from fabric_dagster.contracts.specialist import ArtifactRef
     from fabric_dagster.supervisor.execution import Outcome
+    from fabric_dagster.supervisor.projection import ApprovalRecord
 
 Metadata = dict[str, Any]
 
@@ -77,8 +78,21 @@ def handoff(place: Office, sealed: Handoff) -> Metadata:
     return {
         **artifact(place, sealed.artifact),
         "fabric/handoff": sealed.digest,
+        **({"fabric/approval": sealed.approval} if sealed.approval else {}),
         "lineage": dg.MetadataValue.json(dict(sealed.lineage)),
         "verdicts": dg.MetadataValue.json(list(sealed.validations)),
+    }
+
+
+def approval(record: ApprovalRecord, run: str) -> Metadata:
+    """What a person decided: on which bytes and plan, who, with what note, and the signed event."""
+    return {
+        "fabric/run": run,
+        "fabric/event": record.decided.digest if record.decided is not None else "",
+        "approved digest": record.picture,
+        "fabric/plan": record.plan,
+        "approver": record.by,
+        "note": record.note or "-",
     }
 
 

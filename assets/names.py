@@ -21,6 +21,8 @@ RUN_TAG = "fabric/run"
 TICKET_TAG = "fabric/ticket"
 GRAPH_TAG = "fabric/graph"
 PROJECT_TAG = "fabric/project"
+#: the tag under which Dagster keeps what an asset's bytes are.
+DATA_VERSION = "dagster/data_version"
 #: marks the Dagster runs that `fabric run` executes in its own process.
 DRIVER_TAG = "fabric/driver"
 
@@ -62,6 +64,11 @@ class Station:
 def node_key(graph: Named, node: str) -> dg.AssetKey:
     """``[workflow, node]``."""
     return dg.AssetKey([graph.workflow, node])
+
+
+def approval_key(graph: Named, handoff: str) -> dg.AssetKey:
+    """``[workflow, handoff, "approval"]``: a person's decision on what ``handoff`` seals."""
+    return dg.AssetKey([graph.workflow, handoff, "approval"])
 
 
 def template_key(pack: str, template: str) -> dg.AssetKey:

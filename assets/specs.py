@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from assets.names import INTAKE, node_key, template_key
+from assets.names import INTAKE, approval_key, node_key, template_key, tickets
 from fabric_dagster.capabilities.registry import capability
+from fabric_dagster.supervisor.approvals import gates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +55,8 @@ def _upstream(pack: LoadedPack, graph: CompiledGraph, node: CompiledNode) -> Ite
             name = rule.decide.get("template")
             if rule.graph == graph.reference and name in pack.pack.templates:
                 yield template_key(pack.pack.name, str(name))
+    if any(gate.handoff == node.id for gate in gates(graph)):
+        yield approval_key(graph, node.id)
 
 
 def _description(graph: CompiledGraph, node: CompiledNode) -> str:
@@ -64,6 +67,25 @@ def _description(graph: CompiledGraph, node: CompiledNode) -> str:
         f"`{node.capability}` of `{graph.reference}` {graph.graph.version}."
         + (f"\n\nObserved, not believed:{proven}" if proven else "")
     )
+
+
+def approval_specs(graph: CompiledGraph) -> list[dg.AssetSpec]:
+    """One external asset for each handoff: materialized by a person's decision, never by a run."""
+    return [
+        dg.AssetSpec(
+            approval_key(graph, gate.handoff),
+            deps=[node_key(graph, gate.node)],
+            description=(
+                "A person's signed decision on exactly this picture, where the commission asks for one: "
+                "`fabric approve` or `fabric retake`. No run waits for it; the sensor `approvals` goes on."
+            ),
+            group_name=graph.workflow,
+            owners=list(graph.graph.owners),
+            kinds={"approval"},
+            partitions_def=tickets(graph),
+        )
+        for gate in gates(graph)
+    ]
 
 
 def intake_spec() -> dg.AssetSpec:

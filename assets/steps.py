@@ -8,10 +8,10 @@ import dagster as dg
 
 from assets import metadata
 from assets.failures import told
-from assets.names import check_name, node_key
+from assets.names import GRAPH_TAG, RUN_TAG, TICKET_TAG, check_name, node_key
 from assets.office import office, run_of
 from fabric_dagster.digests import digest_of
-from fabric_dagster.supervisor import controls
+from fabric_dagster.supervisor import approvals, controls
 from fabric_dagster.supervisor.execution import run_partition
 from fabric_dagster.supervisor.judging import judge_side
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from assets.names import Line, Station
     from assets.office import Office
+    from fabric_dagster.supervisor.projection import RunRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 
@@ -32,12 +33,14 @@ def partition_step(context: dg.AssetExecutionContext, graph: Line, part: Station
     with told():
         services, workflow = place.services(), place.workflow(graph.reference)
         run = run_of(context, services, graph.reference)
-        link(services, run, context.run.run_id)
+        link(context, services, run)
         if part.application == "fabric":
             name = part.capability.partition("@")[0]
             version, shown = CONTROLS[name](place, services, workflow, run, part.id)
             return (_result(graph, part.id, version, {"fabric/run": run, **shown}),)
         outcome = run_partition(services, workflow, run, part.id)
+        if not workflow.compiled.validators.get(part.id):
+            approvals.ask(services, workflow, run)
         text = services.artifacts.get(outcome.result.diff).decode() if outcome.result.diff else None
     results = []
     for node in part.nodes:
@@ -60,6 +63,8 @@ def check_step(context: dg.AssetCheckExecutionContext, graph: Line, side: str) -
         services, workflow = place.services(), place.workflow(graph.reference)
         run = run_of(context, services, graph.reference)
         verdict = judge_side(services, workflow, run, side)
+        approvals.ask(services, workflow, run)
+        event = _event(services.reload(run), "verdict.recorded", side=side)
     return [
         dg.AssetCheckResult(
             asset_key=node_key(graph, item.after),
@@ -67,18 +72,35 @@ def check_step(context: dg.AssetCheckExecutionContext, graph: Line, side: str) -
             passed=item.passed,
             severity=dg.AssetCheckSeverity.ERROR if item.blocking else dg.AssetCheckSeverity.WARN,
             description=item.summary,
-            metadata={"fabric/verdict": verdict.digest, **metadata.check(place, item)},
+            metadata={
+                "fabric/run": run,
+                "fabric/verdict": verdict.digest,
+                "fabric/event": event,
+                **metadata.check(place, item),
+            },
         )
         for item in verdict.checks
     ]
 
 
-def link(services: Services, run: str, dagster_run: str) -> None:
-    """Note once on the spine that a Dagster run works on ``run``."""
-    record = services.reload(run)
-    if dagster_run in record.dagster_runs:
-        return
-    services.append(record, "dagster.linked", {"dagster_run": dagster_run}, f"dagster:{dagster_run}")
+def link(context: dg.AssetExecutionContext, services: Services, run: str) -> None:
+    """Lead from a Dagster run to ``run`` and back: once on the spine, and in the tags of a run by hand."""
+    record, dagster_run = services.reload(run), context.run.run_id
+    if RUN_TAG not in context.run.tags:
+        tags = {RUN_TAG: run, TICKET_TAG: record.key, GRAPH_TAG: record.body["graph"]}
+        context.instance.add_run_tags(dagster_run, tags)
+    if dagster_run not in record.dagster_runs:
+        services.append(record, "dagster.linked", {"dagster_run": dagster_run}, f"dagster:{dagster_run}")
+
+
+def _event(record: RunRecord, kind: str, **about: str) -> str:
+    """The digest of the newest event of ``kind`` in the run, so that the spine is found from Dagster."""
+    found = (
+        event
+        for event in reversed(record.events)
+        if event.type == kind and all(event.body.get(key) == value for key, value in about.items())
+    )
+    return next(found).digest
 
 
 def _brief(
@@ -86,7 +108,11 @@ def _brief(
 ) -> tuple[str, metadata.Metadata]:
     ticket = controls.lay_brief(services, workflow, run)
     rows = [dg.TableRecord({"input": key, "value": value}) for key, value in ticket.inputs.items()]
-    shown: metadata.Metadata = {"ticket": ticket.key, "inputs": dg.MetadataValue.table(rows)}
+    shown: metadata.Metadata = {
+        "fabric/event": services.reload(run).opened.digest,
+        "ticket": ticket.key,
+        "inputs": dg.MetadataValue.table(rows),
+    }
     for name, file in ticket.files.items():
         shown |= {f"{name} digest": file.digest}
         if file.format == "png":
@@ -98,21 +124,27 @@ def _decision(
     _place: Office, services: Services, workflow: Workflow, run: str, _node: str
 ) -> tuple[str, metadata.Metadata]:
     body = controls.make_decision(services, workflow, run)
-    return digest_of("fabric.decision.v1", body), metadata.decision(body)
+    event = _event(services.reload(run), "decision.made")
+    return digest_of("fabric.decision.v1", body), {"fabric/event": event, **metadata.decision(body)}
 
 
 def _handoff(
     place: Office, services: Services, workflow: Workflow, run: str, node: str
 ) -> tuple[str, metadata.Metadata]:
     sealed = controls.seal_handoff(services, workflow, run, node)
-    return sealed.artifact.digest, metadata.handoff(place, sealed)
+    sealing = (
+        event.digest
+        for event in reversed(services.reload(run).events)
+        if event.type == "handoff.sealed" and event.body["handoff"]["node"] == node
+    )
+    return sealed.artifact.digest, {"fabric/event": next(sealing), **metadata.handoff(place, sealed)}
 
 
 def _verdict(
     _place: Office, services: Services, workflow: Workflow, run: str, node: str
 ) -> tuple[str, metadata.Metadata]:
     record = controls.complete(services, workflow, run, node)
-    shown: metadata.Metadata = {"state": record.state}
+    shown: metadata.Metadata = {"fabric/event": _event(record, "run.completed"), "state": record.state}
     for verdict in record.verdicts:
         shown[f"verdict on {verdict.side}"] = verdict.envelope
     return digest_of("fabric.completion.v1", [v.envelope for v in record.verdicts]), shown

@@ -5,6 +5,7 @@ from pathlib import Path
 import dagster as dg
 
 from resources.supervision.dagster import FabricResource
+from sensors.approvals import approvals
 from sensors.intake import ticket_intake
 from sensors.recovery import recovery
 
@@ -16,7 +17,7 @@ def defs() -> dg.Definitions:
     return dg.Definitions.merge(
         packs,
         dg.Definitions(
-            sensors=[ticket_intake, recovery],
+            sensors=[ticket_intake, approvals, recovery],
             resources={"fabric": FabricResource()},
             executor=dg.in_process_executor,
         ),

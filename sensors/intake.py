@@ -9,10 +9,10 @@ from assets.names import (
     PROJECT_TAG,
     RUN_TAG,
     TICKET_TAG,
-    console,
     node_key,
     tickets,
 )
+from fabric_dagster.supervisor.approvals import wanted
 from fabric_dagster.supervisor.projection import RunRecord
 from resources.supervision.dagster import FabricResource
 from sensors.inbox import Taken, look
@@ -32,6 +32,11 @@ def tags_of(run: RunRecord, project: str) -> dict[str, str]:
     return {RUN_TAG: run.run, TICKET_TAG: run.key, GRAPH_TAG: run.body["graph"], PROJECT_TAG: project}
 
 
+def lives(instance: dg.DagsterInstance, run: RunRecord) -> bool:
+    """Whether a Dagster run of ``run`` waits or goes on."""
+    return any(not item.is_finished for item in instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run.run})))
+
+
 @dg.sensor(
     name="ticket_intake",
     job_name=EVERY_ASSET,
@@ -48,13 +53,13 @@ def ticket_intake(context: dg.SensorEvaluationContext, fabric: FabricResource) -
         if taken.opened.run.state not in WANTED:
             continue
         graph = taken.workflow.compiled
+        parts = wanted(graph, taken.opened.run, hall.services.trust, hall.authorize(taken.workflow))
         partitions.append(tickets(graph).build_add_request([taken.ticket.key]))
         requests.append(
             dg.RunRequest(
                 run_key=taken.opened.run_key,
-                run_config=console("WARNING"),
                 partition_key=taken.ticket.key,
-                asset_selection=[node_key(graph, node) for node in graph.nodes],
+                asset_selection=[node_key(graph, node) for p in parts for node in graph.partition(p).nodes],
                 tags=run_tags(taken, hall.home.id[7:23]),
             )
         )

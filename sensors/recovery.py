@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from assets.names import DRIVER_TAG, EVERY_ASSET, RUN_TAG, console, node_key
+from assets.names import DRIVER_TAG, EVERY_ASSET, node_key
+from fabric_dagster.supervisor.approvals import wanted
 from resources.supervision.dagster import FabricResource
-from sensors.intake import tags_of
+from sensors.intake import lives, tags_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,25 +68,23 @@ def look(hall: Hall, after: int, live: Callable[[RunRecord], bool]) -> Recoverie
 def recovery(context: dg.SensorEvaluationContext, fabric: FabricResource) -> dg.SensorResult:
     """Look once at what the spine says of recoveries."""
     hall = fabric.hall()
-
-    def live(run: RunRecord) -> bool:
-        runs = context.instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run.run}))
-        return any(not item.is_finished for item in runs)
-
     cursor = context.cursor or ""
-    found = look(hall, int(cursor) if cursor.isdecimal() else 0, live)
+    after = int(cursor) if cursor.isdecimal() else 0
+    found = look(hall, after, lambda run: lives(context.instance, run))
     requests = []
     for run, event in found.wanted:
         newest = context.instance.get_run_by_id(run.dagster_runs[-1]) if run.dagster_runs else None
         if newest is not None and DRIVER_TAG in newest.tags:
             continue
-        graph = hall.workflow(run.reference).compiled
-        reset = set(event.body["reset"])
+        workflow = hall.workflow(run.reference)
+        graph = workflow.compiled
+        # Up to a picture that no person has approved: the sensor `approvals` goes on from there.
+        parts = set(wanted(graph, run, hall.services.trust, hall.authorize(workflow)))
+        reset = set(event.body["reset"]) & parts
         nodes = [node for part in graph.partitions if part.id in reset for node in part.nodes]
         requests.append(
             dg.RunRequest(
                 run_key=f"recovery:{run.run}:{event.position}",
-                run_config=console("WARNING"),
                 partition_key=run.key,
                 asset_selection=[node_key(graph, node) for node in nodes],
                 tags=tags_of(run, hall.home.id[7:23]),

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 #: A run may follow its recovery edges at most this often here; each edge has its own bound besides.
 ROUNDS = 16
 IN_PROCESS = "in-process"
-#: the tag under which Dagster keeps what an asset's bytes are.
-DATA_VERSION = "dagster/data_version"
 BY_EXIT_CODE: dict[int, type[FabricError]] = {2: UsageFault, 3: Refused, 4: NeedsPerson}
 
 PROGRESS = {
@@ -49,6 +47,7 @@ PROGRESS = {
     "handoff.sealed": "handoff sealed by its bytes",
     "compensation.begun": "verdict failed; taking the transaction back",
     "recovery.followed": "following a registered recovery edge",
+    "approval.requested": "waits for a visual approval",
     "run.completed": "completed",
     "run.failed": "stopped",
 }
@@ -93,6 +92,8 @@ class Driver:
 
     def drive(self, taken: Taken) -> RunRecord:
         """Execute the run of ``taken`` to its end or its blocker."""
+        from sensors.approvals import selection, untold
+
         hall, services = self._hall, self._hall.services
         run = taken.opened.run
         with hall.hold("line"), hall.hold(f"drive-{run.run[7:9]}"):
@@ -105,15 +106,20 @@ class Driver:
                 run = reopen(services, taken.workflow, run, "operator")
             with _sound(hall):
                 _close_left_behind(self.instance, run)
-            if run.state not in {"opened", "running"}:
+            if run.state not in {"opened", "running", "awaiting_approval"}:
                 return run
             with _sound(hall):
                 self._observe(taken.workflow)
             for _ in range(ROUNDS):
                 before = sum(run.recoveries.values())
+                keys = selection(run, hall, taken.workflow)
+                if not keys:
+                    return run
                 job = self._job(taken.workflow)
                 with _sound(hall):
-                    result = _once(hall, taken, self.instance, job)
+                    for event in untold(run, hall, taken.workflow, self.instance):
+                        self.instance.report_runless_asset_event(event)
+                    result = _once(hall, taken, self.instance, job, keys)
                 run = services.reload(run)
                 if run.state != "running" or sum(run.recoveries.values()) == before:
                     break
@@ -125,7 +131,7 @@ class Driver:
         """Tell Dagster of each template whose bytes are not those that it saw last."""
         import dagster as dg
 
-        from assets.names import template_key
+        from assets.names import DATA_VERSION, template_key
 
         digests = self._hall.template_digests(workflow)
         for name, template in workflow.pack.pack.templates.items():
@@ -206,7 +212,7 @@ def _job(hall: Hall, workflow: Workflow) -> dg.JobDefinition:
 
 
 def _once(
-    hall: Hall, taken: Taken, instance: dg.DagsterInstance, job: dg.JobDefinition
+    hall: Hall, taken: Taken, instance: dg.DagsterInstance, job: dg.JobDefinition, keys: list[dg.AssetKey]
 ) -> dg.ExecuteInProcessResult:
     from assets.names import DRIVER_TAG, console, tickets
     from sensors.intake import run_tags
@@ -215,6 +221,7 @@ def _once(
     return job.execute_in_process(
         instance=instance,
         partition_key=taken.ticket.key,
+        asset_selection=None if len(keys) == len(taken.workflow.compiled.nodes) else keys,
         tags={**run_tags(taken, hall.home.id[7:23]), DRIVER_TAG: IN_PROCESS},
         run_config=console("CRITICAL"),
         raise_on_error=False,

@@ -1,13 +1,16 @@
 """Visual approval: bound to one picture and plan, signed by an approver, and never walked round."""
 
+import zlib
+from dataclasses import replace
+
 import pytest
 from governed import GRAPH, ask_for_approval, do, go, kinds, leftovers, opened, write_ticket
 
-from fabric_dagster.errors import CheckFailed, NeedsPerson, OperationFailed, Refused, UsageFault
+from fabric_dagster.digests import digest_file
+from fabric_dagster.errors import CheckFailed, NeedsPerson, Refused, UsageFault
 from fabric_dagster.supervisor.approvals import ask, decide, gates, waiting, wanted
 from fabric_dagster.supervisor.services import Step
 from resources.photoshop.provider import HeadlessPhotoshop
-from resources.unity.provider import HeadlessUnity
 
 
 @pytest.fixture
@@ -167,36 +170,49 @@ def test_signed_by_the_runtime(hall, asked):
     assert "completed" == finish(hall, asked).state
 
 
-def _made_again(hall, asked, monkeypatch, *, otherwise):
-    """Unity fails once in a way whose recovery makes the picture again; ``otherwise``: another picture."""
+def _made_again(hall, asked):
+    """A recovery edge was followed that makes the approved picture again."""
     approve(hall, asked)
     do(hall, asked, "icon_handoff")
-    run = hall.services.reload(asked)
+    edge = {"on": "unity.import_rejected", "at": "import_icon", "resume": "place_art", "attempt": 1}
     reset = ["photoshop_1", "icon_handoff", "unity_1", "verdict"]
-    hall.services.append(run, "recovery.followed", {
-        "on": "unity.import_rejected", "at": "import_icon", "resume": "place_art", "attempt": 1, "reset": reset,
-    })  # fmt: skip
-    if otherwise:
-        plain = HeadlessPhotoshop.stage
-
-        def stage(self, plan, folder):
-            staged = plain(self, plan, folder)
-            path = next(item.path for item in staged.produced if item.kind == "png")
-            data = path.read_bytes()
-            # A private ancillary chunk: other bytes of the same picture.
-            chunk = b"\0\0\0\1prVt\0" + __import__("zlib").crc32(b"prVt\0").to_bytes(4, "big")
-            path.write_bytes(data[:-12] + chunk + data[-12:])
-            return staged
-
-        monkeypatch.setattr(HeadlessPhotoshop, "stage", stage)
+    hall.services.append(hall.services.reload(asked), "recovery.followed", {**edge, "reset": reset})
 
 
-def test_the_same_picture_again(hall, asked, monkeypatch):
+def _other_bytes(monkeypatch):
+    """Let Photoshop's hands compress the same pixels otherwise: a sound picture of other bytes."""
+    plain = HeadlessPhotoshop.stage
+
+    def stage(self, plan, folder):
+        staged = plain(self, plan, folder)
+        path = next(item.path for item in staged.produced if item.kind == "png")
+        data, out, place = path.read_bytes(), b"", 8
+        pixels = b""
+        while place < len(data):
+            size, kind = int.from_bytes(data[place : place + 4], "big"), data[place + 4 : place + 8]
+            body, whole = data[place + 8 : place + 8 + size], data[place : place + 12 + size]
+            pixels += body if kind == b"IDAT" else b""
+            if kind == b"IEND":
+                packed = zlib.compress(zlib.decompress(pixels), 1)
+                crc = zlib.crc32(b"IDAT" + packed).to_bytes(4, "big")
+                out += len(packed).to_bytes(4, "big") + b"IDAT" + packed + crc
+            out += b"" if kind == b"IDAT" else whole
+            place += 12 + size
+        path.write_bytes(data[:8] + out)
+        changes = tuple(
+            replace(item, after=digest_file(path)) if item.path.endswith(path.name) else item
+            for item in staged.changes
+        )
+        return replace(staged, changes=changes)
+
+    monkeypatch.setattr(HeadlessPhotoshop, "stage", stage)
+
+
+def test_the_same_picture_again(hall, asked):
     """The same bytes under the same plan are the same picture: its approval holds."""
-    _made_again(hall, asked, monkeypatch, otherwise=False)
-    assert ["ticket_brief", "asset_decision", "photoshop_1", "icon_handoff", "unity_1", "verdict"] == rest(
-        hall, asked
-    )
+    _made_again(hall, asked)
+    everything = ["ticket_brief", "asset_decision", "photoshop_1", "icon_handoff", "unity_1", "verdict"]
+    assert everything == rest(hall, asked)
     go(hall, asked, "photoshop_1 checks")
     ask(hall.services, hall.workflow(GRAPH), asked)
     done = finish(hall, asked)
@@ -205,17 +221,18 @@ def test_the_same_picture_again(hall, asked, monkeypatch):
 
 def test_another_picture_again(hall, asked, monkeypatch):
     """A picture that recovery made anew is another question; the old approval opens nothing."""
-    _made_again(hall, asked, monkeypatch, otherwise=True)
-    do(hall, asked, "photoshop_1")
-    record = hall.services.reload(asked)
-    assert record.task("photoshop_1").result.artifacts != record.tasks[0].result.artifacts
-    with pytest.raises((NeedsPerson, CheckFailed, OperationFailed)):
+    _made_again(hall, asked)
+    _other_bytes(monkeypatch)
+    go(hall, asked, "photoshop_1 checks")
+    with pytest.raises(NeedsPerson) as found:
         do(hall, asked, "icon_handoff")
-    assert {} == hall.services.reload(asked).handoffs
-
-
-def test_effects_of_waiting(hall, asked):
-    """While it waits nothing of Unity's side was touched."""
     record = hall.services.reload(asked)
-    assert [None] == [record.task("unity_1")]
-    assert HeadlessUnity(hall.home.project, hall.home.transactions / "unity").serves
+    old, new = record.approvals
+    assert ("approval.missing", "awaiting_approval") == (found.value.code, record.state)
+    assert (old.plan, "given", "requested") == (new.plan, old.state, new.state)
+    assert old.picture != new.picture
+    with pytest.raises(Refused) as refused:
+        approve(hall, asked, picture=old.picture)
+    assert "approval.other_picture" == refused.value.code
+    approve(hall, asked, picture=new.picture)
+    assert "completed" == finish(hall, asked).state

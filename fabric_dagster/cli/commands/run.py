@@ -125,6 +125,10 @@ def leave(record: RunRecord) -> None:
         from fabric_dagster.supervisor.opening import reconcile_first
 
         raise reconcile_first(record)
+    if record.state == "awaiting_approval":
+        from fabric_dagster.supervisor.approvals import missing
+
+        raise missing(record)
     last = next((e for e in reversed(record.events) if e.type == "run.failed"), None)
     code = int(last.body["exit_code"]) if last is not None and record.state == "failed" else 1
     for line in record.unresolved:
