@@ -117,6 +117,11 @@ class Home:
         return self._configured(self.config.templates)
 
     @property
+    def fonts(self) -> Path:
+        """Fonts that text is drawn with; they come before the system's. The folder need not exist."""
+        return self.path / "fonts"
+
+    @property
     def inbox(self) -> Path:
         """The folder into which tickets are dropped."""
         return self._configured(self.config.inbox)

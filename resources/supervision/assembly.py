@@ -101,7 +101,9 @@ class Hall:
 
             # Journals of a run's own: one that waits for reconciliation blocks no other run's delivery.
             return HeadlessPhotoshop(
-                self.home.deliveries / key / run[7:19], self.home.transactions / "photoshop" / run[7:23]
+                self.home.deliveries / key / run[7:19],
+                self.home.transactions / "photoshop" / run[7:23],
+                fonts=(self.home.fonts,),
             )
         from resources.unity.provider import HeadlessUnity
 
