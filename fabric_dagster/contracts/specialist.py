@@ -1,18 +1,38 @@
-"""``fabric.specialist-task.v1`` and ``fabric.specialist-result.v1``: what is asked and what came of it."""
+"""``fabric.specialist-task.v1`` and ``fabric.specialist-result.v1``: what is asked and what came of it.
+
+A task holds everything that bounds it; a result holds evidence and recommends one transition. Which result
+answers which task is for ``supervisor/results.py`` to say.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from fabric_dagster.contracts.base import CapabilityId, Contract, Digest, Document, NodeId
 
+Status = Literal["succeeded", "failed", "partial"]
+Recommended = Literal["advance", "recover", "stop"]
+
+#: status → the transitions of which a result recommends exactly one.
+TRANSITIONS: Mapping[Status, frozenset[Recommended]] = {
+    "succeeded": frozenset({"advance"}),
+    "failed": frozenset({"recover", "stop"}),
+    "partial": frozenset({"recover", "stop"}),
+}
+
 
 class Budget(Contract):
     """Limits of one task. Exceeding one fails closed with a typed partial result."""
 
+    #: of staging: what happens outside of the stage is no matter of time.
     seconds: int = Field(default=120, ge=1)
+    #: operations of the local plan.
+    operations: int = Field(default=64, ge=1)
+    #: of all files that the task writes, together.
+    bytes: int = Field(default=1 << 30, ge=1)
 
 
 class ArtifactRef(Contract):
@@ -38,16 +58,18 @@ class SpecialistTask(Document):
     specialist: str
     objective: str
     capabilities: tuple[CapabilityId, ...] = Field(strict=False)
-    #: the roots and prefixes that the task may write, from the commission.
+    #: the files and folders that the task may write: of the commission, or those that its plan names.
     scope: tuple[str, ...] = Field(strict=False)
     effects: tuple[str, ...] = Field(strict=False)
     inputs: tuple[ArtifactRef, ...] = Field(default=(), strict=False)
     plan_template: Digest
     plan: Digest
     completion_criteria: tuple[str, ...] = Field(strict=False)
-    risk: Literal["low", "medium", "high"] = "medium"
+    #: the gravest of its effects' (``capabilities.effects``).
+    risk: Literal["low", "medium", "high"] = "high"
     budget: Budget = Budget()
-    retry_limit: int = Field(default=0, ge=0, le=5)
+    #: how often recovery edges of the sealed graph may have it tried again.
+    retry_limit: int = Field(default=0, ge=0, le=100)
     attempt: int = Field(ge=1)
 
 
@@ -76,7 +98,7 @@ class SpecialistResult(Document):
     schema_: Literal["fabric.specialist-result.v1"] = Field(alias="schema")
     task: Digest
     specialist: str
-    status: Literal["succeeded", "failed", "abandoned", "partial"]
+    status: Status
     observations: tuple[ObservationRecord, ...] = Field(default=(), strict=False)
     artifacts: tuple[ArtifactRef, ...] = Field(default=(), strict=False)
     #: node.output → plain value, for outputs that are no files.
@@ -84,8 +106,10 @@ class SpecialistResult(Document):
     changes: tuple[FileChangeRecord, ...] = Field(default=(), strict=False)
     #: digest of the unified diff in the artifact store, where there is one.
     diff: Digest | None = None
+    #: digest of the specialist's local plan in the artifact store, where it is not the bound plan itself.
+    local_plan: Digest | None = None
     warnings: tuple[str, ...] = Field(default=(), strict=False)
     failure: dict[str, str] | None = None
     #: recorded, never a gate.
     confidence: str | None = None
-    recommended: Literal["advance", "recover", "reconcile", "stop"]
+    recommended: Recommended

@@ -14,36 +14,32 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fabric_dagster.contracts.specialist import (
-    ArtifactRef,
-    FileChangeRecord,
-    ObservationRecord,
-    SpecialistResult,
-    SpecialistTask,
-)
 from fabric_dagster.digests import digest_file, digest_of
 from fabric_dagster.errors import CheckFailed, Conflict, FabricError, NeedsPerson, OperationFailed, Refused
 from fabric_dagster.governance.refusals import record_refusal
-from fabric_dagster.governance.scope import may_write
-from fabric_dagster.supervisor.binding import Binder, lay_inputs, store_plan
-from fabric_dagster.supervisor.cancelling import refuse_cancelled
+from fabric_dagster.supervisor.binding import Binder
+from fabric_dagster.supervisor.cancelling import refuse_cancelled, wanted
 from fabric_dagster.supervisor.compensation import require_reconciliation
 from fabric_dagster.supervisor.failures import absorbed, after_failure, conclude
 from fabric_dagster.supervisor.joins import require_order
 from fabric_dagster.supervisor.machine import ENDED
 from fabric_dagster.supervisor.opening import reconcile_first, reconciling, refuse_ticket
 from fabric_dagster.supervisor.services import ENDED_CODE, disk_told, ended
-from fabric_dagster.supervisor.stages import discard, fresh, stage_folder
+from fabric_dagster.supervisor.shield import uninterrupted
+from fabric_dagster.supervisor.stages import discard, stage_folder
+from fabric_dagster.supervisor.staging import keep_before, observations, so_far, stage_plan
 from fabric_dagster.supervisor.stops import STOPPED, refuse_stopped
+from fabric_dagster.supervisor.tasks import local_plan, new_task, over_budget, require_within
+from fabric_dagster.supervisor.watch import Watch, watching
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from fabric_dagster.contracts.commission import Commission
     from fabric_dagster.contracts.physical_plan import PhysicalPlan
+    from fabric_dagster.contracts.specialist import ObservationRecord, SpecialistResult, SpecialistTask
     from fabric_dagster.graphs.compiled import CompiledPartition
-    from fabric_dagster.supervisor.ports import Observation, Produced, Provider, Staged
+    from fabric_dagster.supervisor.ports import Provider, Staged
     from fabric_dagster.supervisor.projection import RunRecord, TaskRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
@@ -88,15 +84,28 @@ def admit(services: Services, workflow: Workflow, run: RunRecord) -> Commission:
         raise reconcile_first(run)
     if run.state in ENDED - {"completed"}:
         raise ended(run)
+    if run.state != "completed":
+        _unstopped(services, workflow, run)
     try:
-        if run.state != "completed":
-            refuse_stopped(services.store, services.trust, run.key)
         return _authorized(services, workflow, run)
     except Refused as fault:
-        about = {"run": run.run, "reference": run.reference, "graph": workflow.compiled.digest}
-        actor = services.runtime.identity
-        record_refusal(services.store, services.runtime, "run.execute", fault, actor=actor, **about)
+        _record(services, workflow, run, fault)
         raise
+
+
+def _unstopped(services: Services, workflow: Workflow, run: RunRecord) -> None:
+    try:
+        refuse_stopped(services.store, services.trust, run.key)
+    except Refused as fault:
+        _record(services, workflow, run, fault)
+        raise
+
+
+def _record(services: Services, workflow: Workflow, run: RunRecord, fault: Refused) -> None:
+    """What authority refuses a run is an event."""
+    about = {"run": run.run, "reference": run.reference, "graph": workflow.compiled.digest}
+    actor = services.runtime.identity
+    record_refusal(services.store, services.runtime, "run.execute", fault, actor=actor, **about)
 
 
 def _authorized(services: Services, workflow: Workflow, run: RunRecord) -> Commission:
@@ -175,7 +184,13 @@ def _execute(
 ) -> Outcome:
     """Steps 3 to 7."""
     plan = Binder(services, workflow, run, partition).bind(provider)
-    task = _task(services, run, partition, provider, plan, commission)
+    task = new_task(services, workflow.compiled, run, partition, provider, plan, commission)
+    try:
+        require_within(task, plan, commission, provider)
+        local = local_plan(task, plan, commission, provider)
+    except Refused as fault:
+        _record(services, workflow, run, fault)
+        raise
     key = digest_of(
         "fabric.idempotency-key.v1",
         [run.body["graph"], run.run, partition.id, task.plan, task.attempt],
@@ -187,18 +202,21 @@ def _execute(
     stage = stage_folder(services, run.run) / f"{task.partition}-{task.attempt}"
     # Whatever lies in the run's folder was left by an attempt that died: we hold the run.
     discard(stage.parent)
+    watch = Watch(task.budget.seconds, over_budget(task), lambda: _still_wanted(services, workflow, run))
     try:
         with disk_told():
-            staged, intended = stage_plan(services, provider, plan, task, stage)
-            _within_scope(partition, staged, commission)
-            before = _keep_before(services, provider, staged)
+            with watching(watch):
+                staged, intended = stage_plan(services, provider, plan, task, stage, local)
+            before = keep_before(services, provider, staged)
         admit(services, workflow, services.reload(run))
     except FabricError as fault:
         discard(stage.parent)
         if fault.code in {STOPPED, ENDED_CODE}:
             give_up(services, run, task, fault)
+            refuse_cancelled(services, services.reload(run))
             raise
-        raise after_failure(services, workflow, run, task, fault) from fault
+        seen = so_far(task, watch, fault) if fault.code == watch.code else ()
+        raise after_failure(services, workflow, run, task, fault, seen) from fault
     transaction = task.digest[7:39]
     begun = {
         "task": task.digest,
@@ -207,13 +225,21 @@ def _execute(
         "before": before,
         "intended": intended.body(),
     }
-    services.append(run, "commit.begun", begun, f"commit:{task.digest}")
-    seen = _commit(services, workflow, run, partition, provider, plan, task, stage, staged)
-    result = intended.model_copy(update={"observations": seen})
-    body = {"task": task.digest, "result": result.body()}
-    event = services.append(run, "task.result", body, f"result:{task.digest}")
-    discard(stage.parent)
+    with uninterrupted():
+        services.append(run, "commit.begun", begun, f"commit:{task.digest}")
+        observed = _commit(services, workflow, run, partition, provider, plan, task, stage, staged)
+        result = intended.model_copy(update={"observations": (*intended.observations, *observed)})
+        body = {"task": task.digest, "result": result.body()}
+        event = services.append(run, "task.result", body, f"result:{task.digest}")
+        discard(stage.parent)
     return Outcome(result, task, event.digest, replayed=False)
+
+
+def _still_wanted(services: Services, workflow: Workflow, run: RunRecord) -> None:
+    """What may end an attempt early, while it works in its stage: a stop, or a cancellation."""
+    _unstopped(services, workflow, run)
+    if wanted(services, services.reload(run)) is not None:
+        raise Refused(ENDED_CODE, "the run's cancellation was asked for", where=run.key)
 
 
 def give_up(services: Services, run: RunRecord, task: SpecialistTask, fault: FabricError) -> None:
@@ -246,7 +272,7 @@ def _commit(  # noqa: PLR0917 - the surroundings of one commit, handed on as the
         discard(stage.parent)
         raise after_failure(services, workflow, run, task, fault) from fault
     with disk_told():
-        seen = observations((*staged.observations, *provider.observe(plan, staged)))
+        seen = observations(provider.observe(plan, staged))
     broken = [item for item in seen if not item.holds]
     if not broken:
         return seen
@@ -282,119 +308,6 @@ def _broken(partition: CompiledPartition, item: ObservationRecord) -> OperationF
     )
 
 
-def observations(found: Sequence[Observation]) -> tuple[ObservationRecord, ...]:
-    """The port's observations as records."""
-    return tuple(ObservationRecord(**item.as_dict()) for item in found)
-
-
-def _task(
-    services: Services,
-    run: RunRecord,
-    partition: CompiledPartition,
-    provider: Provider,
-    plan: PhysicalPlan,
-    commission: Commission,
-) -> SpecialistTask:
-    earlier = [item for item in run.tasks if item.task.partition == partition.id]
-    return SpecialistTask(
-        schema_="fabric.specialist-task.v1",
-        parent_run=run.run,
-        partition=partition.id,
-        specialist=f"{partition.application}/{provider.name}",
-        objective=partition.objective,
-        capabilities=partition.capabilities,
-        scope=commission.scope.writes,
-        effects=partition.effects,
-        inputs=tuple(
-            ArtifactRef(
-                name=item.path,
-                kind="file",
-                digest=item.digest,
-                size=services.artifacts.path(item.digest).stat().st_size,
-            )
-            for item in plan.inputs
-        ),
-        plan_template=str(partition.template_digest),
-        plan=store_plan(services, plan),
-        completion_criteria=partition.criteria,
-        attempt=len(earlier) + 1,
-    )
-
-
-def stage_plan(
-    services: Services, provider: Provider, plan: PhysicalPlan, task: SpecialistTask, stage: Path
-) -> tuple[Staged, SpecialistResult]:
-    """Step 4: execute on copies; the sources are proven unchanged afterwards."""
-    fresh(stage)
-    lay_inputs(services, plan, stage)
-    staged = provider.stage(plan, stage)
-    for item in plan.inputs:
-        if digest_file(stage / item.path) != item.digest:
-            raise OperationFailed(
-                "supervisor.source_changed", "a source was written to", where=item.path, mend="report this"
-            )
-    values = {f"{made.node}.{made.name}": made.value for made in staged.produced if made.path is None}
-    artifacts = [_keep(services, made) for made in staged.produced if made.path is not None]
-    intended = SpecialistResult(
-        schema_="fabric.specialist-result.v1",
-        task=task.digest,
-        specialist=task.specialist,
-        status="succeeded",
-        observations=observations(staged.observations),
-        artifacts=tuple(artifacts),
-        values=values,
-        changes=tuple(
-            FileChangeRecord(path=change.path, before=change.before, after=change.after)
-            for change in staged.changes
-        ),
-        diff=services.artifacts.put_bytes(staged.diff.encode()) if staged.diff else None,
-        warnings=staged.warnings,
-        recommended="advance",
-    )
-    return staged, intended
-
-
-def _keep(services: Services, item: Produced) -> ArtifactRef:
-    if item.path is None:
-        raise CheckFailed("supervisor.no_file", f"{item.node}.{item.name} is no file")
-    return ArtifactRef(
-        name=item.name,
-        kind=item.kind,
-        digest=services.artifacts.put_file(item.path),
-        size=item.path.stat().st_size,
-        node=item.node,
-        facts=dict(item.facts),
-    )
-
-
 def store_manifest(services: Services) -> str:
     """Keep the project's tree manifest, as it is now, in the artifact store."""
     return services.artifacts.put_bytes(json.dumps(dict(services.manifest()), sort_keys=True).encode())
-
-
-def _keep_before(services: Services, provider: Provider, staged: Staged) -> dict[str, str]:
-    """The bytes that stand at the target now, for the blind validators and for people."""
-    kept = {}
-    for change in staged.changes:
-        if change.before is not None:
-            kept[change.path] = services.artifacts.put_file(provider.root / change.path)
-            if kept[change.path] != change.before:
-                raise Conflict(
-                    "transaction.changed", "the file changed while the plan was staged", where=change.path,
-                    mend="run it again",
-                )  # fmt: skip
-    return kept
-
-
-def _within_scope(partition: CompiledPartition, staged: Staged, commission: Commission) -> None:
-    """No specialist can widen its roots."""
-    if partition.application != "unity":
-        return
-    for change in staged.changes:
-        if not may_write(commission, change.path):
-            raise Refused(
-                "authority.out_of_scope",
-                "the plan writes outside of the commissioned scope",
-                where=change.path,
-                mend="commission a scope that holds this path",
-            )

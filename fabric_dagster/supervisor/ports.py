@@ -68,6 +68,8 @@ class Staged:
     warnings: tuple[str, ...] = ()
     #: unified diff of text changes, for people.
     diff: str = ""
+    #: how sure the specialist says it is, for people; it is recorded and opens no gate.
+    confidence: str | None = None
 
 
 #: What stands at a transaction's target now: nothing of it, all of it, a part, or somebody else's bytes.
@@ -109,6 +111,7 @@ class Provider(Protocol):
     def stage(self, plan: PhysicalPlan, stage: Path) -> Staged:
         """Execute the bound ``plan`` inside ``stage``; its inputs lie there under their plan paths.
 
+        Calls ``watch.check`` between its steps and while it waits, and ends what it started when that raises.
         Raises ``OperationFailed`` with one of the capability's failure codes.
         """
         ...

@@ -11,9 +11,10 @@ Rules kept here:
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from fabric_dagster.contracts.specialist import Budget
 from fabric_dagster.errors import Conflict, OperationFailed, Refused
 from fabric_dagster.spine.ports import Event, NewEvent
 from fabric_dagster.supervisor.machine import ENDED
@@ -88,6 +89,8 @@ class Services:
     project: Path
     templates: Path
     stages: Path
+    #: the limits of every task.
+    budget: Budget = field(default_factory=Budget)
     #: told of every event that a run appends, for progress.
     tell: Callable[[str, Mapping[str, Any]], None] = lambda _kind, _body: None
 
