@@ -6,6 +6,7 @@ import dagster as dg
 
 from resources.supervision.dagster import FabricResource
 from sensors.approvals import approvals
+from sensors.cancelled import cancelled
 from sensors.intake import ticket_intake
 from sensors.recovery import recovery
 
@@ -17,7 +18,7 @@ def defs() -> dg.Definitions:
     return dg.Definitions.merge(
         packs,
         dg.Definitions(
-            sensors=[ticket_intake, approvals, recovery],
+            sensors=[ticket_intake, approvals, cancelled, recovery],
             resources={"fabric": FabricResource()},
             executor=dg.in_process_executor,
         ),

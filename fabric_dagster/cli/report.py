@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from fabric_dagster.cli.output import say
 from fabric_dagster.contracts.ticket import Ticket
+from fabric_dagster.digests import digest_file
+from fabric_dagster.supervisor.approvals import waiting
 from fabric_dagster.validators.verdicts import open_verdict
 
 if TYPE_CHECKING:
@@ -30,6 +32,10 @@ def report(hall: Hall, run: RunRecord) -> dict[str, Any]:
         "decision": run.decision or {},
         "partitions": [_partition(task, artifacts) for task in run.tasks],
         "handoffs": {node: item.body() for node, item in run.handoffs.items()},
+        "waiting": [
+            {**item.as_dict(), "path": picture_file(hall, run, item.side, item.picture)}
+            for item in waiting(run)
+        ],
         "verdicts": [],
         "files": _files(hall, run),
         "diffs": [],
@@ -92,6 +98,18 @@ def _files(hall: Hall, run: RunRecord) -> dict[str, list[str]]:
     return files
 
 
+def picture_file(hall: Hall, run: RunRecord, side: str, digest: str) -> str:
+    """Where a person finds a picture: as it was delivered, if those are its bytes, else in the store."""
+    task = run.task(side)
+    if task is not None:
+        root = hall.provider(task.task.specialist.partition("/")[0], run.run, run.key).root
+        for change in task.changes:
+            path = root / change.path
+            if change.after == digest and path.is_file() and digest_file(path) == digest:
+                return str(path)
+    return str(hall.home.open_artifacts().path(digest))
+
+
 def print_report(document: dict[str, Any]) -> None:
     """The report for a person; plain lines, so that nothing is cut where no terminal says how wide it is."""
     run, ticket = document["run"], document["ticket"]
@@ -110,6 +128,16 @@ def print_report(document: dict[str, Any]) -> None:
             say(f"             {part['failure']['what']} [{part['failure']['code']}]")
     _print_checks(document["verdicts"])
     _print_files(document)
+    for item in run.get("approvals", ()):
+        if item["state"] != "requested":
+            say(f"\nApproval  {item['state']} by {item['by']}: {item.get('note') or 'no note'}")
+            say(f"          {item['picture']}")
+    for item in document["waiting"]:
+        say(f"\nWaits     for a visual approval of {item['side']}; look at")
+        say(f"          {item['path']}")
+        say(f"          {item['picture']}")
+        word = run["run"][7:19]
+        say(f"          fabric approve {word} --as approver --note TEXT   (or fabric retake)")
     if run.get("unresolved"):
         say("\nUnresolved")
         for line in run["unresolved"]:

@@ -44,7 +44,8 @@ TABLE: Mapping[str, Mapping[str, Access]] = {
     "run.judge": _may("run", "validator"),
     "run.approve": _may("run", "approver"),
     "run.reconcile": _may("run", "validator", "operator"),
-    "run.cancel": _OPERATOR_OR_ADMIN,
+    # The runtime, too: for what was cancelled in Dagster, which identifies no person. It only ends a run.
+    "run.cancel": {**_may("run", "runtime"), **_OPERATOR_OR_ADMIN},
     "graph.qualify": _may("run", "builder"),
     "graph.review": _may("run", "validator"),
     "graph.certify": _may("deploy", "certifier"),
