@@ -105,7 +105,7 @@ SIGNED_BY: Mapping[str, str] = {
     "run.cancelled": "run.execute",
     "run.superseded": "run.execute",
     "run.reopened": "run.execute",
-    "run.dagster": "run.execute",
+    "dagster.linked": "run.execute",
     # a run: what people and the validator do
     "approval.given": "run.approve",
     "approval.retaken": "run.approve",
