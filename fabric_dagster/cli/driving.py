@@ -15,11 +15,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from fabric_dagster.errors import CheckFailed, Fault, NeedsPerson, OperationFailed, Refused, UsageFault
 from fabric_dagster.supervisor.controls import require_standing
 from fabric_dagster.supervisor.failures import reopen
+from fabric_dagster.supervisor.machine import ENDED
+from fabric_dagster.supervisor.services import ended
 from fabric_dagster.supervisor.stages import tidy
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
     from fabric_dagster.errors import FabricError
     from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
     from resources.supervision.assembly import Hall
     from sensors.inbox import Taken
@@ -96,7 +100,8 @@ class Driver:
 
         hall, services = self._hall, self._hall.services
         run = taken.opened.run
-        with hall.hold("line"), hall.hold(f"drive-{run.run[7:9]}"):
+        look = partial(_worth_waiting, services, run)
+        with hall.hold("line", look), hall.hold(f"drive-{run.run[7:9]}", look):
             run = services.reload(run)
             if run.state == "completed":
                 with services.alone(run.run):
@@ -151,6 +156,14 @@ class Driver:
         if key not in self._jobs:
             self._jobs[key] = _job(self._hall, workflow)
         return self._jobs[key]
+
+
+def _worth_waiting(services: Services, run: RunRecord) -> None:
+    """Nobody waits for his turn while effects are stopped, or for a run that ended in the meantime."""
+    services.unstopped()
+    now = services.reload(run)
+    if now.state in ENDED and now.state not in {run.state, "completed"}:
+        raise ended(now)
 
 
 @contextlib.contextmanager

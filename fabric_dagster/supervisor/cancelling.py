@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from fabric_dagster.errors import UsageFault
 from fabric_dagster.governance.roles import lawful, require
-from fabric_dagster.supervisor.compensation import require_reconciliation, take_back
+from fabric_dagster.supervisor.compensation import require_reconciliation, take_back_all, undoable
 from fabric_dagster.supervisor.machine import ENDED
 from fabric_dagster.supervisor.opening import reconcile_first
 from fabric_dagster.supervisor.services import Step, ended
@@ -77,20 +77,20 @@ def follow(services: Services, run: RunRecord) -> None:
     for task in run.tasks:
         if task.state == "committing":
             require_reconciliation(services, run, task)
-    written = [
-        task for task in reversed(run.tasks) if task.state == "succeeded" and task.changes and not task.kept
-    ]
+    written = [task for task in undoable(run, {item.task.partition for item in run.tasks}) if not task.kept]
     if written:
         refuse_stopped(services.store, services.trust, run.key)
-    for task in written:
-        take_back(services, run, task)
     why = "the run was cancelled before the commit"
     open_ = [task for task in run.tasks if task.state == "issued"]
     abandoned = [
         Step("task.abandoned", {"task": task.digest, "why": why}, f"abandon:{task.digest}") for task in open_
     ]
-    stays = [task.task.partition for task in run.tasks if task.state == "succeeded" and task.changes]
+    stays = [
+        task.task.partition
+        for task in run.tasks
+        if task.state == "succeeded" and task.changes and task not in written
+    ]
     body = {"by": asked.event.actor, "why": asked.why, "stays": stays}
     end = Step("run.cancelled", body, "cancelled")
-    services.append_all(run, *abandoned, end)
+    take_back_all(services, run, written, (), (*abandoned, end))
     tidy(services, run)

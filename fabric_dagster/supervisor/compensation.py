@@ -16,6 +16,7 @@ from fabric_dagster.capabilities.registry import capabilities
 from fabric_dagster.errors import FabricError
 from fabric_dagster.supervisor.opening import reconcile_first
 from fabric_dagster.supervisor.services import Step
+from fabric_dagster.supervisor.shield import uninterrupted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,7 +52,7 @@ def take_back(
             services.append_all(run, *before, *after)
         return
     begun = {"task": task.digest, "capability": capability, "transaction": task.transaction}
-    with services.at_project(application(task)):
+    with services.at_project(application(task)), uninterrupted():
         services.append_all(run, *before, Step("compensation.begun", begun))
         provider = services.provider(application(task), run.run, run.key)
         try:

@@ -28,6 +28,7 @@ from fabric_dagster.supervisor.machine import WHOLE_RUN
 from fabric_dagster.supervisor.projection import edge_name
 from fabric_dagster.supervisor.services import Step
 from fabric_dagster.supervisor.stages import tidy
+from fabric_dagster.supervisor.tasks import over_budget
 from fabric_dagster.validators.verdicts import open_verdict
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def after_failure(
         schema_="fabric.specialist-result.v1",
         task=task.digest,
         specialist=task.specialist,
-        status="failed",
+        status="partial" if fault.code == over_budget(task) else "failed",
         observations=tuple(seen),
         failure=first_fault(fault),
         recommended="recover" if edge_for(workflow.compiled, run, failure) else "stop",
