@@ -35,8 +35,12 @@ class Applied:
     written: dict[str, str]
 
 
-def apply_plan(source: Path, plan_file: Path, out: Path, *, worker: Worker | None = None) -> Applied:
+def apply_plan(
+    source: Path, plan_file: Path, out: Path, *, fonts: tuple[Path, ...] = (), worker: Worker | None = None
+) -> Applied:
     """Run the plan on a copy of ``source`` and write it to ``out``; exports go beside ``out``.
+
+    ``fonts`` are folders whose fonts come before the system's.
 
     Raises ``UsageFault`` for the call's own words, ``InvalidDocument`` with all faults of the plan,
     ``OperationFailed`` for an operation, ``Conflict`` if the source changed meanwhile.
@@ -59,7 +63,8 @@ def apply_plan(source: Path, plan_file: Path, out: Path, *, worker: Worker | Non
         for number in range(len(plan.operations))
     }
     with tempfile.TemporaryDirectory(prefix=".fabric-", dir=folder) as private:
-        params = {"steps": steps, "folder": private, "allocations": names, "implied": 1}
+        params: dict[str, Any] = {"steps": steps, "folder": private, "allocations": names, "implied": 1}
+        params["fonts"] = [str(folder.resolve()) for folder in fonts]
         try:
             reply = worker.call("execute", params)
         except FabricError as error:

@@ -25,6 +25,8 @@ from resources.photoshop.psd.container import Container, parse
 from resources.photoshop.psd.layers import HIDDEN_FLAG
 from resources.photoshop.psd.limits import Limits
 from resources.photoshop.replace import replace_contents
+from resources.photoshop.text import set_text
+from resources.photoshop.type.fonts import FontBook
 
 PREVIEW_BLOCKS: Final = ("merged_image", "resource/1036", "resource/1033")
 
@@ -70,9 +72,10 @@ class Copy:
 class Session:
     """The documents of one plan while it is executed."""
 
-    def __init__(self, limits: Limits, allocations: dict[str, str]) -> None:
+    def __init__(self, limits: Limits, allocations: dict[str, str], fonts: FontBook | None = None) -> None:
         self.limits = limits
         self.allocations = allocations
+        self.fonts = fonts or FontBook()
         self.copies: list[Copy] = []
         #: path in the delivery → bytes of exports
         self.exports: dict[str, bytes] = {}
@@ -161,6 +164,17 @@ def _visibility(session: Session, _number: int, args: dict[str, Any]) -> dict[st
     return {"layer": path_of(layer), "visible": bool(args["visible"])}
 
 
+def _text(session: Session, _number: int, args: dict[str, Any]) -> dict[str, Any]:
+    copy = session.current
+    document = copy.document
+    layer = resolve(document, args["layer"])
+    meant, facts = set_text(
+        document, layer, args["text"], session.fonts, session.limits, cut=args.get("overflow") == "cut"
+    )
+    copy.touched(meant, previews=True)
+    return {"layer": path_of(layer), **facts}
+
+
 def _export(session: Session, _number: int, args: dict[str, Any]) -> dict[str, Any]:
     copy = session.current
     preset = preset_of(args.get("preset", "canvas"))
@@ -187,6 +201,7 @@ def preset_of(given: str | dict[str, Any]) -> ExportPreset:
 OPERATIONS: Final[dict[str, Callable[[Session, int, dict[str, Any]], dict[str, Any]]]] = {
     "photoshop.open_duplicate@1": _open,
     "photoshop.replace_smart_object@1": _replace,
+    "photoshop.set_text@1": _text,
     "photoshop.set_visibility@1": _visibility,
     "photoshop.export_png@1": _export,
 }

@@ -88,18 +88,21 @@ def execute(
     allocations: dict[str, str],
     limits: Limits,
     implied: int = 0,
+    fonts: list[str] | None = None,
 ) -> dict[str, Any]:
     """Run typed operations and save copies and exports under ``folder``; reports and facts by step.
 
-    The first ``implied`` steps stand in no plan: operations are numbered from the one after them.
+    ``fonts`` are folders that are looked at before the system's. The first ``implied`` steps stand in no
+    plan: operations are numbered from the one after them.
     """
     from resources.photoshop.edit import Session
+    from resources.photoshop.type.fonts import FontBook
 
     for step in steps:
         for key in ("source", "contents"):
             if key in step["args"]:
                 read_size(step["args"][key], limits, step["args"][key])
-    session = Session(limits, allocations)
+    session = Session(limits, allocations, FontBook(fonts or ()))
     facts = [
         session.run(number, step["capability"], step["args"]) for number, step in enumerate(steps, -implied)
     ]

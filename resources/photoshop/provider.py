@@ -24,19 +24,27 @@ from resources.photoshop.client import Worker, shared
 from resources.photoshop.psd.limits import Limits
 
 DELIVERY: Final = "delivery"
-OPEN, REPLACE, VISIBILITY, EXPORT = (
+OPEN, REPLACE, EXPORT = (
     "photoshop.open_duplicate@1",
     "photoshop.replace_smart_object@1",
-    "photoshop.set_visibility@1",
     "photoshop.export_png@1",
 )
-SERVES: Final = frozenset({OPEN, REPLACE, VISIBILITY, EXPORT})
+SERVES: Final = frozenset(
+    {
+        OPEN,
+        REPLACE,
+        EXPORT,
+        "photoshop.set_text@1",
+        "photoshop.set_visibility@1",
+    }
+)
 
 
 class HeadlessPhotoshop:
     """Edits copies of templates and exports PNGs into the delivery folder ``root``.
 
-    ``journals`` is a folder outside of ``root`` for undo journals.
+    ``journals`` is a folder outside of ``root`` for undo journals; ``fonts`` are folders whose fonts come
+    before the system's.
     """
 
     application: ClassVar[str] = "photoshop"
@@ -44,12 +52,19 @@ class HeadlessPhotoshop:
     version: ClassVar[str] = "1.0.0"
 
     def __init__(
-        self, root: Path, journals: Path, *, worker: Worker | None = None, limits: Limits | None = None
+        self,
+        root: Path,
+        journals: Path,
+        *,
+        worker: Worker | None = None,
+        limits: Limits | None = None,
+        fonts: tuple[Path, ...] = (),
     ) -> None:
         self._root = root
         self._journals = journals
         self._worker = worker
         self._limits = limits
+        self._fonts = [str(folder) for folder in fonts]
 
     @property
     def serves(self) -> frozenset[str]:
@@ -86,9 +101,8 @@ class HeadlessPhotoshop:
         _refuse_twins(steps)
         delivery = stage / DELIVERY
         delivery.mkdir(exist_ok=True)
-        reply = self._ask(
-            "execute", {"steps": steps, "folder": str(delivery), "allocations": dict(plan.allocations)}
-        )
+        asked = {"steps": steps, "folder": str(delivery), "allocations": dict(plan.allocations)}
+        reply = self._ask("execute", {**asked, "fonts": self._fonts})
         observations = [
             unchanged(path, digest, digest_file(under(stage, path))) for path, digest in sources.items()
         ]
@@ -245,12 +259,24 @@ def _produced(plan: PhysicalPlan, delivery: Path, reply: dict[str, Any]) -> list
 
 
 def _warnings(produced: list[Produced]) -> tuple[str, ...]:
-    """What the engine left out of a picture, for people."""
-    return tuple(
-        f"{item.node}: the engine can't draw {count} x {gap.replace('_', ' ')}"
-        for item in produced
-        for gap, count in item.facts.get("not_drawn", {}).items()
-    )
+    """What the engine left out of a picture, or drew in Photoshop's place, for people."""
+    return tuple(f"{item.node}: {said}" for item in produced for said in warnings_of(item.facts))
+
+
+def warnings_of(facts: Mapping[str, Any]) -> list[str]:
+    """What a person should know of one operation's result."""
+    said = [
+        f"the engine can't draw {count} x {gap.replace('_', ' ')}"
+        for gap, count in facts.get("not_drawn", {}).items()
+    ]
+    if facts.get("redrawn") == "headless" and "font" in facts:
+        said.append(
+            f"text redrawn headlessly in {facts['font']['name']}: letter shapes and spacing may differ from "
+            "Photoshop's by fractions of a pixel"
+        )
+    if facts.get("overflow"):
+        said.append(f"{facts['overflow']} lines of the text are cut off by its box")
+    return said
 
 
 def _argument(plan: PhysicalPlan, node: str, key: str) -> str:

@@ -24,15 +24,19 @@ from fabric_dagster.errors import OperationFailed
 from resources.photoshop.address import path_of
 from resources.photoshop.blockdiff import layer_keys
 from resources.photoshop.contents import CREATORS, FILE_TYPES, Contents, decode
-from resources.photoshop.psd.codec import encode
-from resources.photoshop.psd.layers import Channel
+from resources.photoshop.layer_pixels import (
+    pixel_blocks,
+    quantised,
+    refuse_locked,
+    require_rgb,
+    write_pixels,
+)
 from resources.photoshop.raster import (
     Points,
     homography,
     place,
     project,
     rectangle,
-    straightened,
     trimmed,
 )
 from resources.photoshop.smartobjects import (
@@ -48,11 +52,8 @@ from resources.photoshop.warp import place_warped, scale_warp, warp_refusal
 
 if TYPE_CHECKING:
     from resources.photoshop.document import Document, Layer
-    from resources.photoshop.psd.layers import LayerRecord
     from resources.photoshop.psd.limits import Limits
 
-DEPTHS: Final = {8: np.uint8, 16: np.uint16}
-RLE: Final = 1
 #: contents whose proportions differ by less than half a pixel fill the quad
 HALF_PIXEL: Final = 0.5
 AFFINE: Final = 1e-3
@@ -82,12 +83,7 @@ def replace_contents(
     document is untouched then.
     """
     header = document.container.header
-    if document.mode != "rgb" or header.depth not in DEPTHS:
-        raise OperationFailed(
-            "photoshop.unsupported_mode",
-            f"smart objects are drawn only in RGB of 8 and 16 bits, not {document.mode} of {header.depth}",
-            mend="convert the template to RGB in Photoshop",
-        )
+    require_rgb(document)
     linked = links(document.container)
     first = _target(layer, linked)
     link = linked[first.placed.uuid]
@@ -102,15 +98,14 @@ def replace_contents(
     drawn = [_draw(target, contents, header.depth) for target in targets]
     cloned = not shared and len(users) > 1
     for target, picture in zip(targets, drawn, strict=True):
-        _put_pixels(target.layer.record, picture, header.version)
+        write_pixels(target.layer.record, picture.samples, picture.left, picture.top, header.version)
         _put_placement(target, picture.quad, contents.size, uuid if cloned else None)
     _put_contents(link, contents, uuid if cloned else None)
     names = layer_keys(document.container.layer_info.layers) if document.container.layer_info else []
     meant = [f"global/{link.block.key.decode('latin-1').strip()}*"]
     for target in targets:
-        key = f"layer/{names[target.layer.index]}"
-        meant += [f"{key}/rectangle", f"{key}/block/SoL[dE]", f"{key}/block/PlLd"]
-        meant += [f"{key}/channel/{plane}" for plane in (-1, 0, 1, 2)]
+        key = names[target.layer.index]
+        meant += [f"layer/{key}/block/SoL[dE]", f"layer/{key}/block/PlLd", *pixel_blocks(key)]
     facts = {
         "layers": [target.layer.id for target in targets],
         "contents": {
@@ -145,8 +140,7 @@ def _target(layer: Layer, linked: dict[str, Link]) -> Target:
             f"this is a {layer.kind.replace('_', ' ')} layer, not a smart object with placement data",
             "address a smart-object layer",
         )
-    if {"all", "pixels"} & set(layer.locks):
-        raise refuse("layer_locked", "the layer is locked", "unlock it in the template")
+    refuse_locked(layer, "pixels")
     if placed.filtered:
         raise refuse("smart_filters", "it carries smart filters, which can't be drawn here", "rasterise them")
     link = linked.get(placed.uuid)
@@ -209,23 +203,7 @@ def _draw(target: Target, contents: Contents, depth: int) -> Drawn:
         quad = fitted_quad(quad, placed.size, contents.size)
         picture, left, top = place(contents.picture, quad)
     picture, left, top = trimmed(picture, left, top, depth)
-    largest = (1 << depth) - 1
-    samples = np.round(straightened(picture) * largest).astype(DEPTHS[depth])
-    return Drawn(samples, left, top, quad)
-
-
-def _put_pixels(record: LayerRecord, drawn: Drawn, version: int) -> None:
-    """Write channels and rectangle; each channel keeps its kind of compression."""
-    height, width = drawn.samples.shape[:2]
-    record.left, record.top = (drawn.left, drawn.top) if width else (0, 0)
-    record.right, record.bottom = record.left + width, record.top + height
-    if record.channel(-1) is None:
-        record.channels.insert(0, Channel(-1, RLE.to_bytes(2, "big")))
-    for channel in record.channels:
-        if channel.id in {-1, 0, 1, 2}:
-            kind = int.from_bytes(channel.data[:2], "big") if width else 0
-            plane = 3 if channel.id < 0 else channel.id
-            channel.data = encode(drawn.samples[..., plane], kind, version)
+    return Drawn(quantised(picture, depth), left, top, quad)
 
 
 def _put_placement(target: Target, quad: Points, size: tuple[int, int], uuid: str | None) -> None:

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 PsdFile = Annotated[Path, typer.Argument(metavar="FILE.psd", help="A PSD or PSB; it is only read.")]
 
 
+FontFolders = Annotated[
+    list[Path] | None,
+    typer.Option("--fonts", help="A folder of fonts; before the home's and the system's. Repeatable."),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add ``fabric photoshop``."""
     group = typer.Typer(no_args_is_help=True, help="Read, render and edit PSD files, headless.")
@@ -84,23 +90,38 @@ def apply(
     file: PsdFile,
     plan: Annotated[Path, typer.Argument(metavar="PLAN.json", help="A fabric.physical-plan.v1.")],
     out: Annotated[Path, typer.Argument(metavar="OUT.psd", help="The edited copy; exports go beside it.")],
+    fonts: FontFolders = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Run typed operations on a copy; the source's digest is proven unchanged."""
     from resources.photoshop.apply import apply_plan
-    from resources.photoshop.provider import describe
+    from resources.photoshop.provider import describe, warnings_of
 
-    done = apply_plan(file, plan, out)
+    done = apply_plan(file, plan, out, fonts=_fonts(fonts))
     document = {"document": done.document, "operations": done.operations, "written": done.written}
 
     def human() -> None:
         for line in describe([done.document]).splitlines():
             say(line)
+        for operation in done.operations:
+            for said in warnings_of(operation):
+                say(one_line(f"warning: {operation['capability']}: {said}"))
         say(f"source unchanged: {done.document['source_digest']}")
         for path, digest in done.written.items():
             say(f"wrote {path}  {digest}")
 
     emit(document, as_json=as_json, human=human)
+
+
+def _fonts(given: list[Path] | None) -> tuple[Path, ...]:
+    """The folders that are named, then the home's, if there is one."""
+    from fabric_dagster.cli.packs import nearby
+
+    for folder in given or ():
+        if not folder.is_dir():
+            raise UsageFault("photoshop.no_folder", "there is no such folder", where=str(folder))
+    home = nearby(None)
+    return (*(given or ()), *((home.fonts,) if home else ()))
 
 
 def _roles(file: Path) -> dict[str, Any]:
