@@ -6,6 +6,7 @@ Rules kept here:
   is Ed25519 over their DSSE pre-authentication encoding. Nothing is ever re-canonicalised to verify it.
 * Each event holds its predecessor's digest, so the bytes of the last one stand for all of them.
 * The signed bytes are the event. A store's columns are indexes, and disagreeing ones are a fault.
+* An event of a run says of which: ``run`` follows from its stream, and another one is a fault.
 """
 
 from __future__ import annotations
@@ -31,12 +32,16 @@ MAX_PAYLOAD = 256 << 10
 STREAM = re.compile(r"[a-z][a-z0-9_.-]{0,39}(:[!-~]{1,200})?")
 TYPE = re.compile(r"[a-z][a-z0-9_]{0,39}(\.[a-z][a-z0-9_]{0,39}){1,3}")
 KEY = re.compile(r"[!-~]{1,300}")
+RUN_PREFIX = "run:"
 _FIELDS = frozenset(
     {
         *("schema", "position", "stream", "version", "type", "body", "actor", "keyid"),
         *("workspace", "branch", "previous", "recorded_at"),
     }
 )
+_MAY_HOLD = frozenset({"idempotency_key", "run"})
+_NUMBERS = ("position", "version")
+_TEXTS = tuple(sorted(_FIELDS - {*_NUMBERS, "body"}))
 
 
 class Trust(Protocol):
@@ -113,6 +118,7 @@ def seal(new: NewEvent, place: Place, signer: Signer) -> SealedEvent:
         "previous": place.previous,
         "recorded_at": place.recorded_at,
         "idempotency_key": new.idempotency_key,
+        "run": run_of(new.stream),
     }
     payload = canonical(document)
     if len(payload) > MAX_PAYLOAD:
@@ -131,37 +137,53 @@ def message(payload: bytes) -> bytes:
     return pae(PAYLOAD_TYPE, payload)
 
 
+def run_of(stream: str) -> str | None:
+    """The run whose stream this is, or ``None``."""
+    return stream[len(RUN_PREFIX) :] if stream.startswith(RUN_PREFIX) else None
+
+
 def decode(payload: bytes) -> Event:
     """The event that ``payload`` says it is, without proof; ``CheckFailed`` (``spine.broken``) if none."""
+    return _event(_document(payload), payload)
+
+
+def _document(payload: bytes) -> dict[str, Any]:
     try:
         document = json.loads(payload)
-        if not isinstance(document, dict) or not _shaped(document):
-            raise broken("its bytes are no event")
-        return _event(document, payload)
     except (ValueError, RecursionError) as fault:
-        raise broken("its bytes are no JSON") from fault
+        raise broken("its bytes are no JSON", code="spine.bytes") from fault
+    if not isinstance(document, dict) or not _shaped(document):
+        raise broken("its bytes are no event", code="spine.bytes")
+    return document
+
+
+def prove(payload: bytes, signature: bytes, trust: Trust) -> dict[str, Any]:
+    """The event's document if a trusted key of its actor signed exactly these bytes."""
+    if not isinstance(payload, bytes) or not isinstance(signature, bytes):
+        raise broken("its bytes are not bytes", code="spine.bytes")
+    document = _document(payload)
+    keyid, actor, position = document["keyid"], document["actor"], document["position"]
+    owner = trust.identity_of(keyid)
+    if owner is None:
+        raise broken("it is signed by a key that is not in the trust root", position, code="spine.signature")
+    if owner != actor:
+        what = f"its key belongs to {owner}, not to its actor {actor}"
+        raise broken(what, position, code="spine.signature")
+    if not trust.verify(keyid, signature, message(payload)):
+        raise broken("its signature does not verify", position, code="spine.signature")
+    if not trust.valid_at(keyid, position):
+        raise CheckFailed(
+            "spine.key_ended",
+            f"the event log is not sound: a key of {owner} that had ended before signed it",
+            where=f"event {position}",
+            mend="find out who signed with that key; what stands before it is sound",
+        )
+    return document
 
 
 def open_event(payload: bytes, signature: bytes, trust: Trust) -> Event:
     """The event in ``payload`` if a trusted key of its actor signed exactly these bytes."""
-    if not isinstance(payload, bytes) or not isinstance(signature, bytes):
-        raise broken("its bytes are not bytes")
-    event = decode(payload)
-    owner = trust.identity_of(event.keyid)
-    if owner is None:
-        raise broken("it is signed by a key that is not in the trust root", event.position)
-    if owner != event.actor:
-        raise broken(f"its key belongs to {owner}, not to its actor {event.actor}", event.position)
-    if not trust.verify(event.keyid, signature, message(payload)):
-        raise broken("its signature does not verify", event.position)
-    if not trust.valid_at(event.keyid, event.position):
-        raise CheckFailed(
-            "spine.key_ended",
-            f"the event log is not sound: a key of {owner} that had ended before signed it",
-            where=f"event {event.position}",
-            mend="find out who signed with that key; what stands before it is sound",
-        )
-    return event
+    return _event(prove(payload, signature, trust), payload)
 
 
 def same_intent(new: NewEvent, earlier: Event) -> bool:
@@ -173,27 +195,36 @@ def same_intent(new: NewEvent, earlier: Event) -> bool:
     )
 
 
-def broken(what: str, position: int | None = None) -> CheckFailed:
-    """An event or chain that is not what was signed."""
+def broken(what: str, position: int | None = None, *, code: str) -> CheckFailed:
+    """An event or chain that is not what was signed.
+
+    Codes: ``spine.bytes`` (no event at all), ``.signature``, ``.column``, ``.chain``, ``.version``, ``.gap``.
+    """
     return CheckFailed(
-        "spine.broken",
+        code,
         f"the event log is not sound: {what}",
         where="" if position is None else f"event {position}",
         mend="run `fabric spine verify`, stop using this log and restore it from a backup",
     )
 
 
-def _shaped(document: Mapping[str, Any]) -> bool:
-    extra = document.keys() - _FIELDS
-    if not document.keys() >= _FIELDS or not extra <= {"idempotency_key"} or document["schema"] != SCHEMA:
+def _shaped(document: dict[str, Any]) -> bool:
+    keys = document.keys()
+    if not (keys >= _FIELDS and keys - _FIELDS <= _MAY_HOLD) or document["schema"] != SCHEMA:
         return False
-    numbers = (document["position"], document["version"])
-    texts = (v for k, v in document.items() if k not in {"position", "version", "body"})
-    return (
-        all(type(n) is int and n > 0 for n in numbers)
-        and all(isinstance(text, str) for text in texts)
-        and isinstance(document["body"], dict)
-    )
+    for name in _NUMBERS:
+        number = document[name]
+        if type(number) is not int or number <= 0:
+            return False
+    for name in _TEXTS:
+        if type(document[name]) is not str:
+            return False
+    for name in keys & _MAY_HOLD:
+        if type(document[name]) is not str:
+            return False
+    # Events from before it was written are without it.
+    run = document.get("run")
+    return type(document["body"]) is dict and (run is None or run == run_of(document["stream"]))
 
 
 def _event(document: Mapping[str, Any], payload: bytes) -> Event:
@@ -211,4 +242,5 @@ def _event(document: Mapping[str, Any], payload: bytes) -> Event:
         previous=document["previous"],
         digest=digest_bytes(payload),
         idempotency_key=document.get("idempotency_key"),
+        run=run_of(document["stream"]),
     )

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from fabric_dagster.errors import Fault
+
 
 #: The stream of the trust root's versions: one event a version (``governance/rotation.py``).
 TRUST_STREAM = "trust"
@@ -69,6 +71,8 @@ class Event:
     previous: str
     digest: str
     idempotency_key: str | None = None
+    #: the run whose event this is; ``None`` on every other stream.
+    run: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,8 @@ class SpineReport:
 
     events: int
     head: str
-    faults: tuple[str, ...] = field(default=())
+    #: each with its code: which guarantee does not hold, and where.
+    faults: tuple[Fault, ...] = field(default=())
 
     @property
     def sound(self) -> bool:
@@ -89,6 +94,7 @@ class EventStore(Protocol):
     """The append-only signed log."""
 
     workspace: str
+    branch: str
 
     def append(
         self,
@@ -118,10 +124,14 @@ class EventStore(Protocol):
         """The event that used this idempotency key, if any."""
         ...
 
+    def streams(self, prefix: str) -> list[str]:
+        """The names of all streams that begin with ``prefix``, sorted; found by index, not by reading."""
+        ...
+
     def head(self) -> tuple[int, str]:
         """Position and digest of the newest event: ``(0, "")`` when empty."""
         ...
 
-    def verify(self, since: int = 0) -> SpineReport:
-        """Check positions, chain, signatures and trust of everything after ``since``."""
+    def verify(self, since: int = 0, *, jobs: int | None = None) -> SpineReport:
+        """Check positions, chain, signatures and trust of everything after ``since``, on ``jobs`` cores."""
         ...

@@ -1,12 +1,11 @@
-"""Opens the ledger's database and takes its write lock; the only module that knows which database it is.
+"""Opens the ledger's database and takes its write lock; SQLite and PostgreSQL differ below here alone.
 
 Rules kept here:
 
-* SQLite: write-ahead log, ``synchronous=FULL`` (what was acknowledged survives a power cut), writers begin
-  with ``BEGIN IMMEDIATE`` and wait for each other at most ``BUSY_SECONDS``.
-* Another database needs its own ``_prepare`` and ``_lock`` (PostgreSQL: ``pg_advisory_xact_lock``); nothing
-  outside this module changes for it.
-* A driver's error never reaches a caller: it becomes ``spine.unavailable`` or ``spine.broken``.
+* Whoever makes a database says so (``create``); nobody else brings one into being by looking.
+* A database with another schema is neither read nor written, but migrated on purpose.
+* A driver's error never reaches a caller: it becomes ``spine.rejected``, ``spine.unavailable`` or
+  ``spine.broken``. No password is in any of them.
 """
 
 from __future__ import annotations
@@ -14,72 +13,87 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from filelock import FileLock
-from sqlalchemy import URL, Connection, create_engine, event
-from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from fabric_dagster.errors import CheckFailed, OperationFailed, UsageFault
-from resources.ledger.schema import APPEND_ONLY, METADATA
+from resources.ledger.migrate import require_newest, revision_of, upgrade
+from resources.ledger.postgres import DRIVER, Postgres
+from resources.ledger.schema import REVISION
+from resources.ledger.sqlite import PREFIX, Sqlite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-PREFIX = "sqlite:///"
-BUSY_SECONDS = 60
+    from sqlalchemy import Connection
+
+#: The write lock of a schema's change; no log has this name.
+SCHEMA_LOCK = "schema"
+
+
+def dialect_of(url: str) -> Sqlite | Postgres:
+    """What serves ``url``; ``UsageFault`` (``spine.bad_url``) where nothing does."""
+    if url.startswith(PREFIX):
+        return Sqlite(url)
+    if url.startswith(f"{DRIVER}://"):
+        return Postgres(url)
+    raise UsageFault(
+        "spine.bad_url",
+        "the ledger is kept in a SQLite file or in PostgreSQL",
+        value=url.partition("://")[0],
+        mend=f"use {PREFIX}PATH or {DRIVER}://USER@HOST/DATABASE",
+    )
 
 
 class Database:
-    """One ledger database, opened and made if needed."""
+    """One ledger database. ``may_create`` is asked before a new one is made, and raises where none may be."""
 
-    def __init__(self, url: str) -> None:
-        # Everything after the prefix is the path: a folder's name may hold "?", "#" or "%".
-        path = url.removeprefix(PREFIX)
-        if path == url or path in {"", ":memory:"} or "\0" in path:
-            raise UsageFault(
-                "spine.bad_url",
-                "the ledger is kept in a SQLite file",
-                value=url.partition("@")[2] or url,
-                mend="use sqlite:///PATH",
-            )
-        self.file = Path(path)
-        with explained(str(self.file)):
-            self._engine = create_engine(
-                URL.create("sqlite", database=path), connect_args={"timeout": BUSY_SECONDS}
-            )
-            event.listen(self._engine, "connect", _prepare)
-            event.listen(self._engine, "begin", _lock)
+    def __init__(
+        self, url: str, may_create: Callable[[], None] = lambda: None, *, migrate: bool = False
+    ) -> None:
+        self.url = url
+        self.dialect = dialect_of(url)
+        self.where = self.dialect.where
+        self._pid = os.getpid()
+        if not self.dialect.is_there():
+            may_create()
+        with self._explained():
+            self._engine = self.dialect.engine()
             self._writers = self._engine.execution_options(fabric_writes=True)
-            self._pid = os.getpid()
-            if not self.file.exists() or self.file.stat().st_size == 0:
-                self._create()
+        #: the schema that was found, before anything was done about it.
+        self.found = self._revision() if self.dialect.is_there() else None
+        if self.found is None:
+            may_create()
+        if self.found is None or (migrate and self.found != REVISION):
+            self._upgrade()
+        else:
+            require_newest(self.found, self.where)
 
-    def _create(self) -> None:
-        # Switching to WAL ignores SQLite's own waiting, so first openers take turns.
-        with FileLock(self.file.with_name(self.file.name + ".new"), timeout=BUSY_SECONDS):
-            with self._engine.connect() as connection:
-                raw = connection.connection.dbapi_connection
-                if isinstance(raw, sqlite3.Connection):
-                    raw.execute("PRAGMA journal_mode=WAL")
-            with self.write() as connection:
-                METADATA.create_all(connection)
-                for trigger in APPEND_ONLY:
-                    connection.exec_driver_sql(trigger)
+    def _revision(self) -> str | None:
+        with self.read() as connection:
+            return revision_of(connection)
+
+    def _upgrade(self) -> None:
+        with self._explained(), self.dialect.making(self._engine), self.write(SCHEMA_LOCK) as connection:
+            # Somebody else may have been faster.
+            found = revision_of(connection)
+            if found != REVISION:
+                upgrade(connection, found)
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """A transaction under the write lock; commits when the block ends, else rolls back."""
+    def write(self, log: str) -> Iterator[Connection]:
+        """A transaction under the write lock of ``log``; commits when the block ends, else rolls back."""
         self._own()
-        with explained(str(self.file)), self._writers.begin() as connection:
+        with self._explained(), self._writers.begin() as connection:
+            self.dialect.lock(connection, log)
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A transaction that sees one state of the log."""
+        """A transaction that sees whole appends only."""
         self._own()
-        with explained(str(self.file)), self._engine.connect() as connection:
+        with self._explained(), self._engine.connect() as connection:
             yield connection
 
     def _own(self) -> None:
@@ -89,52 +103,44 @@ class Database:
             self._pid = os.getpid()
 
     def faults(self) -> list[str]:
-        """What the database itself finds wrong with its file."""
+        """What the database itself finds wrong."""
         with self.read() as connection:
-            rows = connection.exec_driver_sql("PRAGMA integrity_check(10)").scalars().all()
-        return [f"the database file: {row}" for row in rows if row != "ok"]
+            return self.dialect.faults(connection)
 
     def close(self) -> None:
         """Close every connection."""
         self._engine.dispose()
 
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn what a driver raises into an error that says what to do."""
+        try:
+            yield
+        except IntegrityError as fault:
+            raise OperationFailed(
+                "spine.rejected",
+                f"the database refused the event: {_first_line(fault)}",
+                where=self.where,
+                mend="run `fabric spine verify`",
+            ) from fault
+        except (DBAPIError, sqlite3.Error, UnicodeDecodeError) as fault:
+            # The driver itself stumbles over damaged text, too.
+            driver = fault.orig if isinstance(fault, DBAPIError) else fault
+            if driver is not None and self.dialect.damaged(driver):
+                raise CheckFailed(
+                    "spine.broken",
+                    f"the ledger's database is damaged: {_first_line(fault)}",
+                    where=self.where,
+                    mend="stop using it and restore it from a backup",
+                ) from fault
+            raise OperationFailed(
+                "spine.unavailable",
+                f"the ledger cannot be used: {_first_line(fault)}",
+                where=self.where,
+                mend="look for a process that holds it, a full disk, missing permissions or a stopped server",
+            ) from fault
 
-def _prepare(raw: Any, _record: object) -> None:  # noqa: ANN401 - the driver's connection
-    # Transactions are begun by ``_lock``: the driver's own idea of when to begin one is switched off.
-    raw.isolation_level = None
-    raw.execute("PRAGMA synchronous=FULL")
-    raw.execute("PRAGMA foreign_keys=ON")
 
-
-def _lock(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("fabric_writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-@contextmanager
-def explained(where: str) -> Iterator[None]:
-    """Turn what a driver raises into an error that says what to do."""
-    try:
-        yield
-    except IntegrityError as fault:
-        raise OperationFailed(
-            "spine.rejected",
-            f"the database refused the event: {fault.orig}",
-            where=where,
-            mend="run `fabric spine verify`",
-        ) from fault
-    except OperationalError as fault:
-        raise OperationFailed(
-            "spine.unavailable",
-            f"the ledger cannot be used: {fault.orig}",
-            where=where,
-            mend="look for a process that holds it, a full disk or missing permissions",
-        ) from fault
-    except (DatabaseError, sqlite3.Error, UnicodeDecodeError) as fault:
-        # The driver itself stumbles over damaged text, too.
-        raise CheckFailed(
-            "spine.broken",
-            f"the ledger's file is damaged: {getattr(fault, 'orig', fault)}",
-            where=where,
-            mend="stop using it and restore it from a backup",
-        ) from fault
+def _first_line(fault: Exception) -> str:
+    """What the driver says; PostgreSQL adds lines of hints."""
+    return str(getattr(fault, "orig", None) or fault).strip().partition("\n")[0]

@@ -1,11 +1,14 @@
-"""The one table of the ledger: ``payload`` and ``signature`` are the events, other columns are indexes."""
+"""The one table of the ledger: ``payload`` and ``signature`` are the events, other columns are indexes.
+
+What this says is what the newest of ``migrations/versions`` makes; the tests hold one against the other.
+"""
 
 from __future__ import annotations
 
 from sqlalchemy import (
+    BigInteger,
     Column,
     Index,
-    Integer,
     LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
@@ -14,30 +17,34 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+#: The newest migration: a database at another one is not read or written.
+REVISION = "0002"
+#: What a database without a revision of its own was made as.
+UNNAMED_REVISION = "0001"
+
 METADATA = MetaData()
+
+
+def text(length: int) -> String:
+    """Text that sorts by its bytes, so that the streams with one beginning lie side by side."""
+    return String(length).with_variant(String(length, collation="C"), "postgresql")
+
 
 EVENTS = Table(
     "events",
     METADATA,
-    Column("workspace", String(80), nullable=False),
-    Column("branch", String(80), nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("stream", String(255), nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("type", String(170), nullable=False),
-    Column("idempotency_key", String(300)),
-    Column("digest", String(71), nullable=False),
+    Column("workspace", text(80), nullable=False),
+    Column("branch", text(80), nullable=False),
+    Column("position", BigInteger, nullable=False),
+    Column("stream", text(255), nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("type", text(170), nullable=False),
+    Column("idempotency_key", text(300)),
+    Column("digest", text(71), nullable=False),
     Column("payload", LargeBinary, nullable=False),
     Column("signature", LargeBinary, nullable=False),
     PrimaryKeyConstraint("workspace", "branch", "position"),
     UniqueConstraint("workspace", "branch", "stream", "version"),
     UniqueConstraint("workspace", "branch", "idempotency_key"),
     Index("events_by_type", "workspace", "branch", "type", "position"),
-)
-
-#: Not a defence against somebody with the file, but against our own mistakes.
-APPEND_ONLY = tuple(
-    f"CREATE TRIGGER IF NOT EXISTS events_no_{verb.lower()} BEFORE {verb} ON events "
-    "BEGIN SELECT RAISE(ABORT, 'the event log is append-only'); END"
-    for verb in ("UPDATE", "DELETE")
 )

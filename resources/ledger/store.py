@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, insert, select
@@ -20,12 +21,13 @@ from sqlalchemy import bindparam, insert, select
 from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import CheckFailed, Conflict, InvalidDocument, Refused, UsageFault
 from fabric_dagster.spine import events as format_
+from fabric_dagster.spine.chain import CLAIMS
 from fabric_dagster.spine.events import Place, SealedEvent, broken, open_event, same_intent, seal
 from fabric_dagster.spine.ports import TRUST_STREAM
-from resources.ledger.checkpoint import CheckpointFile
-from resources.ledger.database import Database
+from resources.ledger.anchors import Anchors
+from resources.ledger.database import Database, dialect_of
 from resources.ledger.schema import EVENTS
-from resources.ledger.verify import check_columns, verify_log
+from resources.ledger.verify import Log, verify_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,11 +36,13 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Row, Select
 
     from fabric_dagster.governance.trust import TrustRoot
+    from fabric_dagster.spine.checkpoints import Checkpoint
     from fabric_dagster.spine.ports import Event, NewEvent, Signer, SpineReport
 
 INSERT = insert(EVENTS)
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 PAGE = 500
+_SIGNED = attrgetter(*CLAIMS)
 MOST_PROVEN = 20_000
 
 
@@ -64,6 +68,12 @@ class Queries:
             .limit(1)
         )
 
+        self.streams = (
+            select(table.stream)
+            .distinct()
+            .where(*self.here, table.stream >= bindparam("least"), table.stream < bindparam("most"))
+            .order_by(table.stream)
+        )
         self._pages: dict[tuple[bool, bool], Select[Any]] = {}
 
     def page(self, *, of_stream: bool, of_types: bool) -> Select[Any]:
@@ -72,9 +82,11 @@ class Queries:
         if query is None:
             table = EVENTS.c
             query = self.all.where(table.position > bindparam("after"))
-            query = query.where(table.stream == bindparam("of")) if of_stream else query
+            if of_stream:
+                # In the order of its versions, which is that of positions: the stream's own index serves it.
+                query = query.where(table.stream == bindparam("of"), table.version > bindparam("version"))
             query = query.where(table.type.in_(bindparam("types", expanding=True))) if of_types else query
-            query = query.order_by(table.position).limit(bindparam("most"))
+            query = query.order_by(table.version if of_stream else table.position).limit(bindparam("most"))
             self._pages[of_stream, of_types] = query
         return query
 
@@ -82,7 +94,9 @@ class Queries:
 class SqlEventStore:
     """``fabric_dagster.spine.ports.EventStore`` on ``url``, for one ``workspace`` and ``branch``.
 
-    ``checkpoint`` is the signed head's file; by default it lies beside the database file.
+    ``anchors`` are folders, or URLs of ``fsspec``, where the signed head is kept, beside the place that a
+    SQLite file has anyway: its own folder. A database is made where there is none, if ``create`` allows it
+    and no anchor knows of a log; ``migrate`` brings an older one to the newest schema.
     """
 
     def __init__(
@@ -92,7 +106,9 @@ class SqlEventStore:
         trust: TrustRoot,
         branch: str = "main",
         *,
-        checkpoint: Path | None = None,
+        anchors: Sequence[str | Path] = (),
+        create: bool = True,
+        migrate: bool = False,
         clock: Callable[[], str] = utc_now,
     ) -> None:
         for what, name in (("workspace", workspace), ("branch", branch)):
@@ -107,14 +123,40 @@ class SqlEventStore:
         self.branch = branch
         self.trust = trust
         self._clock = clock
-        self._database = Database(url)
-        default = self._database.file.with_name(f"checkpoint.{workspace}.{branch}.json")
-        self._checkpoint = CheckpointFile(checkpoint or default, trust, workspace, branch)
+        self._url = url
+        file = dialect_of(url).file
+        places = [*([] if file is None else [file.parent]), *anchors]
+        self.anchors = Anchors(places, trust, workspace, branch)
+        self._database = Database(url, lambda: self._may_create(create=create), migrate=migrate)
         self._queries = Queries(workspace, branch)
         self._proven: set[tuple[str, bytes]] = set()
+        self._same_log = False
+
+    def _may_create(self, *, create: bool) -> None:
+        """A new database must never stand in for one that is gone."""
+        for where, known in self.anchors.newest(far=True):
+            raise CheckFailed(
+                "spine.lost",
+                f"there was a log of {known.position} events, and its database is not there",
+                where=where,
+                mend="restore the database from a backup; nothing is begun anew in its place",
+            )
+        if not create:
+            raise CheckFailed(
+                "spine.missing",
+                "there is no event log here",
+                where=dialect_of(self._url).where,
+                mend="restore it from a backup; a home that never had one is finished by `fabric init`",
+            )
+
+    @property
+    def schema(self) -> str | None:
+        """The schema that was found on opening; ``None`` for a database that was made then."""
+        return self._database.found
 
     def close(self) -> None:
-        """Close every connection to the database."""
+        """Write what anchors still wait for, and close every connection to the database."""
+        self.anchors.flush()
         self._database.close()
 
     # -- writing
@@ -130,7 +172,7 @@ class SqlEventStore:
 
         Raises ``InvalidDocument`` (``spine.empty``, ``spine.bad_event``, ``spine.too_large``), ``Conflict``
         (``spine.conflict``, ``spine.key_reused``), ``Refused`` (``spine.unknown_signer``) and ``CheckFailed``
-        (``spine.broken``, ``spine.cut``) where the log itself is not sound.
+        (``spine.cut``, ``spine.column``) where the log itself is not sound.
         """
         if not events:
             raise InvalidDocument("spine.empty", "an append holds no event", mend="append at least one")
@@ -149,18 +191,20 @@ class SqlEventStore:
             )
         for new in events:
             format_.check_new(new)
-        with self._database.write() as connection:
-            stored, sealed = self._seal_all(connection, events, signer, expected or {})
+        heads = self._heads()
+        with self._database.write(f"{self.workspace}/{self.branch}") as connection:
+            stored, sealed = self._seal_all(connection, heads, events, signer, expected or {})
             if sealed:
                 connection.execute(INSERT, [_row(item) for item in sealed])
         if sealed:
             last = sealed[-1].event
-            self._checkpoint.advance(last.position, last.digest, signer)
+            self.anchors.advance(last.position, last.digest, signer)
         return stored
 
     def _seal_all(
         self,
         connection: Connection,
+        heads: list[tuple[str, Checkpoint]],
         events: Sequence[NewEvent],
         signer: Signer,
         expected: Mapping[str, int],
@@ -169,7 +213,7 @@ class SqlEventStore:
         fresh = [new for new in events if new.idempotency_key not in earlier]
         if not fresh:
             return [_again(new, earlier[str(new.idempotency_key)]) for new in events], []
-        position, previous = self._sound_head(connection)
+        position, previous = self._sound_head(connection, heads)
         versions = self._versions(connection, {new.stream for new in fresh} | set(expected) | {TRUST_STREAM})
         if versions[TRUST_STREAM] > len(self.trust.positions):
             raise Refused(
@@ -212,19 +256,29 @@ class SqlEventStore:
         found = [self._open(row) for row in rows]
         return {str(event.idempotency_key): event for event in found}
 
-    def _sound_head(self, connection: Connection) -> tuple[int, str]:
-        """Position and digest of the last event, proven against its bytes and the checkpoint."""
+    def _sound_head(self, connection: Connection, heads: list[tuple[str, Checkpoint]]) -> tuple[int, str]:
+        """Position and digest of the last event, proven against its bytes and what anchors knew before."""
         row = connection.execute(self._queries.last).first()
         position, digest = (0, "") if row is None else (row.position, row.digest)
         if row is not None and not (isinstance(row.payload, bytes) and digest_bytes(row.payload) == digest):
-            raise broken("the last event's bytes have another digest", position)
-        checkpoint = self._checkpoint.read()
-        if checkpoint is not None and (
-            checkpoint.position > position
-            or self._digest_at(connection, checkpoint.position, (position, digest)) != checkpoint.head
-        ):
-            raise cut(checkpoint.position, position)
+            raise broken("the last event's bytes have another digest", position, code="spine.column")
+        for where, known in heads:
+            there = self._digest_at(connection, known.position, (position, digest))
+            if known.position > position or there != known.head:
+                raise cut(known.position, position, where)
+        self._same_log = True
         return position, digest
+
+    def _heads(self) -> list[tuple[str, Checkpoint]]:
+        """What the anchors know; those on other machines are asked once."""
+        return self.anchors.newest(far=not self._same_log)
+
+    def _begin(self) -> None:
+        """Before the first read: that this is the log which the anchors know."""
+        if not self._same_log:
+            heads = self._heads()
+            with self._database.read() as connection:
+                self._sound_head(connection, heads)
 
     def _digest_at(self, connection: Connection, position: int, head: tuple[int, str]) -> str | None:
         if position == head[0]:
@@ -249,8 +303,9 @@ class SqlEventStore:
         limit: int | None = None,
     ) -> Iterator[Event]:
         """Events with position > ``after``, in order; ``CheckFailed`` at the first that is not sound."""
+        self._begin()
         query = self._queries.page(of_stream=stream is not None, of_types=types is not None)
-        wanted: dict[str, Any] = {} if stream is None else {"of": stream}
+        wanted: dict[str, Any] = {} if stream is None else {"of": stream, "version": 0}
         wanted |= {} if types is None else {"types": sorted(types)}
         left = limit
         last: Event | None = None
@@ -264,25 +319,41 @@ class SqlEventStore:
                 last = found
                 after = found.position
                 yield found
-            if len(rows) < size:
+            if len(rows) < size or last is None:
                 return
+            if stream is not None:
+                wanted["version"] = last.version
             left = None if left is None else left - len(rows)
 
     def by_key(self, idempotency_key: str) -> Event | None:
         """The event that used this idempotency key, if any."""
+        self._begin()
         with self._database.read() as connection:
             row = connection.execute(self._queries.by_keys, {"keys": [idempotency_key]}).first()
         return None if row is None else self._open(row)
 
+    def streams(self, prefix: str) -> list[str]:
+        """The names of all streams that begin with ``prefix``, sorted."""
+        self._begin()
+        # Stream names are printable ASCII: nothing in one sorts after "~".
+        with self._database.read() as connection:
+            found = connection.execute(self._queries.streams, {"least": prefix, "most": prefix + "~~"})
+            return list(found.scalars())
+
     def head(self) -> tuple[int, str]:
         """Position and digest of the newest event: ``(0, "")`` when empty."""
+        self._begin()
         with self._database.read() as connection:
             row = connection.execute(self._queries.last).first()
         return (0, "") if row is None else (row.position, row.digest)
 
-    def verify(self, since: int = 0) -> SpineReport:
-        """Check positions, versions, chain, signatures, columns, keys, the file and the checkpoint."""
-        return verify_log(self._database, self._queries.here, self.trust, self._checkpoint, since)
+    def verify(self, since: int = 0, *, jobs: int | None = None) -> SpineReport:
+        """Check positions, versions, chain, signatures, columns, keys, the database and the anchors.
+
+        ``jobs`` is the number of processes; by default one for each core, where the log is long enough.
+        """
+        log = Log(self._url, self.workspace, self.branch, self.trust.to_bytes())
+        return verify_log(self._database, log, self.trust, self.anchors, since, jobs)
 
     # -- rows
 
@@ -302,8 +373,10 @@ class SqlEventStore:
             if len(self._proven) >= MOST_PROVEN:
                 self._proven.clear()
             self._proven.add((event.digest, row.signature))
-        if (column := check_columns(row, event)) is not None:
-            raise broken(f"its column {column} is not what was signed", event.position)
+        if tuple(row)[: len(CLAIMS)] != _SIGNED(event):
+            named = (name for name in CLAIMS if getattr(row, name) != getattr(event, name))
+            what = f"its column {next(named, '')} is not what was signed"
+            raise broken(what, event.position, code="spine.column")
         return event
 
 
@@ -323,11 +396,12 @@ def _row(item: SealedEvent) -> dict[str, Any]:
     }
 
 
-def cut(checkpoint: int, position: int) -> CheckFailed:
+def cut(checkpoint: int, position: int, where: str) -> CheckFailed:
     """The log ends before its checkpoint, or is another log."""
     return CheckFailed(
-        "spine.cut",
+        "spine.cut" if checkpoint > position else "spine.replaced",
         f"the log of {position} events is not the one whose {checkpoint} events were checkpointed",
+        where=where,
         mend="its end was cut off or it was replaced: restore it from a backup",
     )
 
@@ -351,8 +425,9 @@ def _neighbours(last: Event | None, found: Event, *, whole: bool, gapless: bool,
     if whole and (last is not None or first):
         position, digest = (0, "") if last is None else (last.position, last.digest)
         if found.position != position + 1 or found.previous != digest:
-            raise broken("it does not follow the event before it", found.position)
+            code = "spine.gap" if found.position != position + 1 else "spine.chain"
+            raise broken("it does not follow the event before it", found.position, code=code)
     elif not whole and (last is not None or first):
         version = 0 if last is None else last.version
         if found.version != version + 1:
-            raise broken("an event of its stream before it is missing", found.position)
+            raise broken("an event of its stream before it is missing", found.position, code="spine.version")

@@ -1,158 +1,176 @@
-"""Proves a whole log. Any doubt is a fault, any exception too; nothing is skipped.
+"""Proves a whole log, on all cores. Any doubt is a fault, any exception too; nothing is skipped.
 
-What is checked: positions contiguous from 1, versions contiguous per stream, each event's predecessor digest,
-signature by a trusted key of its actor, columns equal to the signed bytes, idempotency keys used once, the
-database file itself, and the checkpoint outside it.
+What is checked beside what ``fabric_dagster.spine.chain`` checks of every event: idempotency keys used once,
+the database itself, and the heads that lie outside it. What is verified are the bytes that are stored.
 """
 
 from __future__ import annotations
 
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
 from fabric_dagster.digests import digest_bytes
-from fabric_dagster.errors import FabricError
-from fabric_dagster.spine.events import open_event
+from fabric_dagster.errors import Fault
+from fabric_dagster.spine.chain import CLAIMS, MAX_FAULTS, Stretch, compare, join, told
 from fabric_dagster.spine.ports import SpineReport
+from resources.ledger.database import Database
 from resources.ledger.schema import EVENTS
 
 if TYPE_CHECKING:
-    from sqlalchemy import Row
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
-    from fabric_dagster.spine.checkpoints import Checkpoint
-    from fabric_dagster.spine.events import Trust
-    from fabric_dagster.spine.ports import Event
-    from resources.ledger.checkpoint import CheckpointFile
-    from resources.ledger.database import Database
+    from fabric_dagster.governance.trust import TrustRoot
+    from resources.ledger.anchors import Anchors
 
-#: As they stand in the table, so that a row compares as one tuple.
-COLUMNS = ("workspace", "branch", "position", "stream", "version", "type", "idempotency_key", "digest")
-_SIGNED = attrgetter(*COLUMNS)
-#: A broken log breaks everywhere after the break: enough is enough.
-MAX_FAULTS = 100
-PAGE = 500
+PAGE = 1000
+#: Starting a process takes about as long as proving this many events.
+WORTH_A_PROCESS = 5000
+_PAYLOAD, _SIGNATURE = len(CLAIMS), len(CLAIMS) + 1
 
 
-def check_columns(row: Row[Any], event: Event) -> str | None:
-    """The first column of ``row`` that is not what was signed, or ``None``."""
-    if tuple(row)[: len(COLUMNS)] == _SIGNED(event):
-        return None
-    return next((name for name in COLUMNS if getattr(row, name) != getattr(event, name)), "order")
+@dataclass(frozen=True)
+class Log:
+    """One log of one database, as another process can open it."""
 
+    url: str
+    workspace: str
+    branch: str
+    trust: bytes
 
-class _Verification:
-    def __init__(self, trust: Trust, since: int) -> None:
-        self.trust = trust
-        self.since = since
-        self.position = since
-        self.head = ""
-        self.versions: dict[str, int] = {}
-        self.keys: set[str] = set()
-        self.watched_digest: str | None = None
-        self.faults: list[str] = []
-        self.count = 0
-
-    def fault(self, text: str) -> None:
-        self.faults.append(text)
-
-    def row(self, row: Row[Any]) -> None:
-        """Check one row against the one before it."""
-        at = f"event {row.position}"
-        self.count += 1
-        if row.position != self.position + 1:
-            self.fault(f"{at}: positions jump from {self.position}")
-        self.position = row.position
-        try:
-            event = open_event(row.payload, row.signature, self.trust)
-            if (column := check_columns(row, event)) is not None:
-                self.fault(f"{at}: column {column} is not what was signed")
-            if event.previous != self.head:
-                self.fault(f"{at}: it does not follow the event before it")
-            if event.version != self.versions.get(event.stream, 0) + 1:
-                self.fault(f"{at}: stream {event.stream} jumps to version {event.version}")
-            if event.idempotency_key is not None and event.idempotency_key in self.keys:
-                self.fault(f"{at}: its idempotency key was used before")
-            self.versions[event.stream] = event.version
-            self.keys.add(event.idempotency_key or "")
-            self.head = event.digest
-        except Exception as fault:  # noqa: BLE001 - any exception here is a finding, never a skip
-            self.fault(f"{at}: {_told(fault)}")
-            # The neighbours are judged by the digest column from here on, so that one fault is one line.
-            self.head = str(row.digest)
-            if isinstance(row.stream, str) and isinstance(row.version, int):
-                self.versions[row.stream] = row.version
+    @property
+    def here(self) -> tuple[Any, ...]:
+        """What selects its rows."""
+        return EVENTS.c.workspace == self.workspace, EVENTS.c.branch == self.branch
 
 
 def verify_log(
-    database: Database,
-    here: tuple[Any, ...],
-    trust: Trust,
-    checkpoint_file: CheckpointFile,
-    since: int,
+    database: Database, log: Log, trust: TrustRoot, anchors: Anchors, since: int, jobs: int | None
 ) -> SpineReport:
-    """Verify the rows selected by ``here`` with position > ``since``; the file too when ``since`` is 0."""
-    state = _Verification(trust, since)
+    """Verify the events after ``since``, and the database too when ``since`` is 0."""
+    faults: list[Fault] = []
+    stretches: list[Stretch] = []
+    before: dict[str, int] = {}
     try:
-        # Before the rows: a checkpoint is never ahead of the log, but the log may grow meanwhile.
-        checkpoint = checkpoint_file.read()
+        # Before the rows: a head is never ahead of the log, but the log may grow meanwhile.
+        heads = anchors.newest(far=True)
         if since == 0:
-            state.faults.extend(database.faults())
-        _start(state, database, here)
-        _walk(state, database, here, 0 if checkpoint is None else checkpoint.position)
-        if checkpoint is not None:
-            _compare(state, checkpoint)
-        elif state.position > 0:
-            state.fault("there is no checkpoint outside the log: a cut tail could not be seen")
+            faults += [Fault("spine.database", text, database.where) for text in database.faults()]
+        end = _end(database, log)
+        start = Stretch(since, _head(database, log, since, faults))
+        if since:
+            before = _versions(database, log, since)
+        watch = dict.fromkeys(head.position for _, head in heads)
+        stretches = [start, *_stretches(database, log, trust, since, end, watch, jobs)]
+        faults += join(before, stretches)
+        last = stretches[-1]
+        watched = {since: start.head} | {k: v for part in stretches for k, v in part.watched.items()}
+        for where, head in heads:
+            faults += compare(head, where, since, last.position, watched)
+        if last.position > 0:
+            faults += _unanchored(anchors, {where for where, _ in heads})
+        faults += _keys_used_twice(database, log)
     except Exception as fault:  # noqa: BLE001 - any exception is a finding
-        state.fault(_told(fault))
-    return SpineReport(state.count, state.head, tuple(state.faults[:MAX_FAULTS]))
+        faults += told(fault)
+    count = sum(part.count for part in stretches)
+    return SpineReport(count, stretches[-1].head if stretches else "", tuple(faults[:MAX_FAULTS]))
 
 
-def _start(state: _Verification, database: Database, here: tuple[Any, ...]) -> None:
-    """Take what stands at ``since`` as given: its digest and the version of every stream there."""
-    if state.position == 0:
-        return
-    with database.read() as connection:
-        payload = connection.execute(
-            select(EVENTS.c.payload).where(*here, EVENTS.c.position == state.position)
-        ).scalar_one_or_none()
-        versions = connection.execute(
-            select(EVENTS.c.stream, func.max(EVENTS.c.version))
-            .where(*here, EVENTS.c.position <= state.position)
-            .group_by(EVENTS.c.stream)
-        ).all()
-    if payload is None:
-        state.fault(f"event {state.position}: there is no such event to begin at")
-    else:
-        state.head = digest_bytes(payload)
-    state.versions = {row[0]: row[1] for row in versions}
+def _unanchored(anchors: Anchors, there: set[str]) -> Iterator[Fault]:
+    for where in [anchor.where for anchor in anchors.all()] or ["nowhere"]:
+        if where not in there:
+            what = "there is no checkpoint outside the log: a cut tail could not be seen"
+            yield Fault("spine.unanchored", what, where)
 
 
-def _walk(state: _Verification, database: Database, here: tuple[Any, ...], watched: int) -> None:
-    query = select(EVENTS).where(*here).order_by(EVENTS.c.position).limit(PAGE)
-    if watched == state.position:
-        state.watched_digest = state.head
-    while len(state.faults) < MAX_FAULTS:
+def _stretches(
+    database: Database,
+    log: Log,
+    trust: TrustRoot,
+    since: int,
+    end: int,
+    watch: Mapping[int, None],
+    jobs: int | None,
+) -> list[Stretch]:
+    # Rows beyond the end are looked at as well: the last stretch goes on until there are no more.
+    wanted = jobs or os.cpu_count() or 1
+    parts = min(wanted, max(1, (end - since) // WORTH_A_PROCESS))
+    if parts == 1:
+        return [_prove(database, log, trust, since, None, watch)]
+    borders = [since + (end - since) * part // parts for part in range(parts)]
+    ends = [*borders[1:], None]
+    with ProcessPoolExecutor(parts, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return list(pool.map(_elsewhere, [log] * parts, borders, ends, [watch] * parts))
+
+
+def _elsewhere(log: Log, after: int, end: int | None, watch: Mapping[int, None]) -> Stretch:
+    """One stretch, in a process of its own."""
+    from fabric_dagster.governance.trust import TrustRoot
+
+    database = Database(log.url)
+    try:
+        return _prove(database, log, TrustRoot.parse(log.trust, "trust root"), after, end, watch)
+    finally:
+        database.close()
+
+
+def _prove(
+    database: Database, log: Log, trust: TrustRoot, after: int, end: int | None, watch: Mapping[int, None]
+) -> Stretch:
+    faults: list[Fault] = []
+    stretch = Stretch(after, _head(database, log, after, faults))
+    query = select(EVENTS).where(*log.here).order_by(EVENTS.c.position)
+    query = query if end is None else query.where(EVENTS.c.position <= end)
+    while len(stretch.faults) < MAX_FAULTS:
         with database.read() as connection:
-            rows = connection.execute(query.where(EVENTS.c.position > state.position)).all()
+            page = query.where(EVENTS.c.position > stretch.position).limit(PAGE)
+            rows = [tuple(row) for row in connection.execute(page)]
         for row in rows:
-            state.row(row)
-            if row.position == watched:
-                state.watched_digest = state.head
+            stretch.add(row[_PAYLOAD], row[_SIGNATURE], trust, row[:_PAYLOAD], watch)
         if len(rows) < PAGE:
-            return
+            break
+    stretch.faults += faults
+    return stretch
 
 
-def _compare(state: _Verification, checkpoint: Checkpoint) -> None:
-    if checkpoint.position > state.position:
-        state.fault(
-            f"the log ends at event {state.position}, its checkpoint at {checkpoint.position}: it was cut"
-        )
-    elif checkpoint.position >= state.since and checkpoint.head != state.watched_digest:
-        state.fault(f"event {checkpoint.position}: it is not the event that was checkpointed")
+def _end(database: Database, log: Log) -> int:
+    with database.read() as connection:
+        return connection.execute(select(func.max(EVENTS.c.position)).where(*log.here)).scalar() or 0
 
 
-def _told(fault: Exception) -> str:
-    return fault.faults[0].what if isinstance(fault, FabricError) else repr(fault)
+def _head(database: Database, log: Log, at: int, faults: list[Fault]) -> str:
+    """The digest of the bytes that stand at ``at``, where a stretch begins."""
+    if at == 0:
+        return ""
+    query = select(EVENTS.c.payload).where(*log.here, EVENTS.c.position == at)
+    with database.read() as connection:
+        payload = connection.execute(query).scalar_one_or_none()
+    if not isinstance(payload, bytes):
+        faults.append(Fault("spine.gap", "there is no such event to begin at", f"event {at}"))
+        return ""
+    return digest_bytes(payload)
+
+
+def _versions(database: Database, log: Log, at: int) -> dict[str, int]:
+    """The version of every stream at ``at``, taken as given."""
+    query = (
+        select(EVENTS.c.stream, func.max(EVENTS.c.version))
+        .where(*log.here, EVENTS.c.position <= at)
+        .group_by(EVENTS.c.stream)
+    )
+    with database.read() as connection:
+        return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def _keys_used_twice(database: Database, log: Log) -> Iterator[Fault]:
+    """Columns were proven to be what was signed, so they can be asked."""
+    key = EVENTS.c.idempotency_key
+    query = select(key).where(*log.here, key.is_not(None)).group_by(key).having(func.count() > 1).limit(10)
+    with database.read() as connection:
+        for found in connection.execute(query).scalars():
+            yield Fault("spine.key_twice", "two events used one idempotency key", value=found)

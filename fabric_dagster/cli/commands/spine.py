@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fabric_dagster.cli.output import HomeOption, JsonFlag, emit, say
-from fabric_dagster.errors import CheckFailed, Fault
+from fabric_dagster.errors import CheckFailed
 
 if TYPE_CHECKING:
     from fabric_dagster.spine.ports import Event, SpineReport
@@ -45,12 +46,12 @@ def verify(
         "events": report.events,
         "since": since,
         "head": report.head,
-        "faults": list(report.faults),
+        "faults": [fault.as_dict() for fault in report.faults],
     }
     emit(document, as_json=as_json, human=lambda: _say(report, since, seconds))
     if not report.sound:
         mend = "stop using this log and restore it from a backup"
-        raise CheckFailed.of(Fault("spine.broken", text, "", mend) for text in report.faults)
+        raise CheckFailed.of(replace(fault, mend=mend) for fault in report.faults)
 
 
 def _say(report: SpineReport, since: int, seconds: float) -> None:

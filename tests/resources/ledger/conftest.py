@@ -26,19 +26,52 @@ def trust(runtime):
     return TrustRoot.of({"runtime": runtime.public, "operator": fixed_signer("operator").public})
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request, tmp_path):
+    """An empty database, of each kind."""
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres_url")
+    return f"sqlite:///{(tmp_path / 'ledger.sqlite').as_posix()}"
+
+
 @pytest.fixture
-def open_store(tmp_path, trust):
-    """Opens stores on the test's one database; all are closed at the end."""
+def anchor(tmp_path):
+    """The signed head's file, outside the database."""
+    return tmp_path / "anchors/checkpoint.default.main.json"
+
+
+@pytest.fixture
+def stores():
+    """Every store that a test opens; all are closed at the end."""
     opened = []
-
-    def open_one(workspace="default", branch="main", folder=tmp_path, root=trust):
-        store = SqlEventStore(f"sqlite:///{(folder / 'ledger.sqlite').as_posix()}", workspace, root, branch)
-        opened.append(store)
-        return store
-
-    yield open_one
+    yield opened
     for store in opened:
         store.close()
+
+
+@pytest.fixture
+def open_store(url, anchor, trust, stores):
+    """Opens stores on the test's one database."""
+
+    def open_one(workspace="default", branch="main", root=trust, **options):
+        options = {"anchors": (anchor.parent,)} | options
+        stores.append(SqlEventStore(url, workspace, root, branch, **options))
+        return stores[-1]
+
+    return open_one
+
+
+@pytest.fixture
+def open_sqlite(trust, stores):
+    """Opens stores in SQLite files, each in a folder of its own."""
+
+    def open_one(folder, **options):
+        stores.append(
+            SqlEventStore(f"sqlite:///{(folder / 'ledger.sqlite').as_posix()}", "default", trust, **options)
+        )
+        return stores[-1]
+
+    return open_one
 
 
 @pytest.fixture

@@ -1,16 +1,24 @@
 """The event store's contract: positions, versions, keys, isolation, refusals."""
 
 import os
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fabric_dagster.errors import CheckFailed, Conflict, InvalidDocument, Refused, UsageFault
+from fabric_dagster.errors import (
+    CheckFailed,
+    Conflict,
+    InvalidDocument,
+    OperationFailed,
+    Refused,
+    UsageFault,
+)
 from fabric_dagster.spine.ports import NewEvent
+from fabric_dagster.spine.subscription import subscribe
 from resources.keys import signer_of
 from resources.ledger.store import SqlEventStore
 
@@ -124,7 +132,7 @@ def test_names_that_could_be_paths_are_refused(open_store, workspace, branch):
 
 @pytest.mark.parametrize("url", ["postgresql://x/y", "sqlite://", "sqlite:///:memory:", "nonsense"])
 def test_a_database_that_cannot_keep_it_is_refused(trust, url):
-    """The ledger lives in a SQLite file for now, never in memory."""
+    """A SQLite file or PostgreSQL through psycopg 3, never memory."""
     with pytest.raises(UsageFault) as caught:
         SqlEventStore(url, "default", trust)
     assert caught.value.code == "spine.bad_url"
@@ -133,10 +141,10 @@ def test_a_database_that_cannot_keep_it_is_refused(trust, url):
 @pytest.mark.parametrize(
     "name", ["with space", "what?x=1", "50%20", "a#b", "ünïcode", "a@b:c" if os.name != "nt" else "a@b"]
 )
-def test_a_folder_may_have_any_name(tmp_path, open_store, runtime, name):
+def test_a_folder_may_have_any_name(tmp_path, open_sqlite, runtime, name):
     """The ledger lies exactly where the path says."""
     (tmp_path / name).mkdir()
-    store = open_store(folder=tmp_path / name)
+    store = open_sqlite(tmp_path / name)
     store.append([noted("a")], signer=runtime)
     assert {"ledger.sqlite", "checkpoint.default.main.json"} <= {p.name for p in (tmp_path / name).iterdir()}
     assert [p.name for p in tmp_path.iterdir()] == [name]
@@ -176,9 +184,9 @@ def test_verify_since_proves_only_what_is_later(filled):
     )
 )
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_sequence_of_appends_is_one_sound_chain(batches, tmp_path_factory, open_store, runtime):
+def test_any_sequence_of_appends_is_one_sound_chain(batches, tmp_path_factory, open_sqlite, runtime):
     """Whatever is appended, with or without keys: contiguous, counted, keys once, sound."""
-    store = open_store(folder=tmp_path_factory.mktemp("log"))
+    store = open_sqlite(tmp_path_factory.mktemp("log"))
     used = {}
     count = 0
     for batch in batches:
@@ -225,19 +233,85 @@ def test_a_forked_process_opens_its_own_connection(store, runtime):
     assert store.verify().sound
 
 
-@pytest.mark.usefixtures("filled")
-def test_the_database_refuses_updates_and_deletes(tmp_path):
-    """Our own mistakes meet a wall in the database itself."""
-    raw = sqlite3.connect(tmp_path / "ledger.sqlite")
-    for statement in ("UPDATE events SET type = 'x'", "DELETE FROM events"):
-        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-            raw.execute(statement)
-    raw.close()
+WITH_A_GAP = """
+INSERT INTO events
+SELECT workspace, branch, 99, 'a', 99, 'a.b', NULL, 'd', payload, signature FROM events WHERE position = 1
+"""
 
 
-def test_a_file_that_is_no_database_is_named_as_damaged(tmp_path, open_store):
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE events SET type = 'x'", "append-only"),
+        ("DELETE FROM events", "append-only"),
+        (WITH_A_GAP, "contiguous"),
+    ],
+)
+def test_the_database_itself_refuses(filled, statement, words):
+    """Our own mistakes meet a wall in the database: no change, no gap."""
+    with pytest.raises(OperationFailed, match=words), filled._database.write("x") as connection:
+        connection.exec_driver_sql(statement)
+    assert filled.verify().sound
+
+
+def test_a_file_that_is_no_database_is_named_as_damaged(tmp_path, open_sqlite):
     """No driver's traceback: one error that says where."""
     (tmp_path / "ledger.sqlite").write_bytes(b"this is no database" * 100)
     with pytest.raises(CheckFailed) as caught:
-        open_store().head()
+        open_sqlite(tmp_path)
     assert caught.value.code == "spine.broken"
+
+
+def test_an_event_of_a_run_says_of_which(store, runtime):
+    """It follows from the stream, and stands in the signed bytes."""
+    stored = store.append([noted("run:sha256:ab"), noted("home")], signer=runtime)
+    assert [event.run for event in stored] == ["sha256:ab", None]
+    assert [event.run for event in store.read()] == ["sha256:ab", None]
+
+
+def test_streams_are_found_by_their_beginning(store, runtime):
+    """By index, in the order of their bytes, of this log alone."""
+    names = ["run:sha256:ab", "run:sha256:aa", "run:sha256:b~", "ticket:A-1", "run:sha256:a.", "ticket:A-10"]
+    store.append([noted(name) for name in names], signer=runtime)
+    assert store.streams("run:sha256:a") == ["run:sha256:a.", "run:sha256:aa", "run:sha256:ab"]
+    assert store.streams("ticket:A-1") == ["ticket:A-1", "ticket:A-10"]
+    assert store.streams("") == sorted(names)
+    assert store.streams("x") == []
+
+
+def test_a_subscriber_gets_every_event_once_and_in_order(open_store, runtime):
+    """It goes on from a position, waits for what is new, and filters."""
+    store, pauses = open_store(), []
+    store.append([noted("a", number) for number in range(3)], signer=runtime)
+
+    def pause(seconds):
+        pauses.append(seconds)
+        open_store().append([noted("a"), NewEvent("b", "test.other", {})], signer=runtime)
+
+    listening = subscribe(store, after=1, types=["test.noted"], pause=pause)
+    assert [event.position for event in islice(listening, 5)] == [2, 3, 4, 6, 8]
+    assert pauses == [0.5, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "postgresql+psycopg://fabric:s3cret@host/db",
+        "postgresql+psycopg://fabric@host/db?password=s3cret",
+    ],
+)
+def test_a_password_in_the_url_is_refused_and_not_repeated(trust, bad):
+    """It would end in files and logs: the environment or pgpass have it."""
+    with pytest.raises(UsageFault) as caught:
+        SqlEventStore(bad, "default", trust)
+    assert caught.value.code == "spine.password_in_url"
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_server_that_does_not_answer_is_one_error(trust, monkeypatch):
+    """With what to look for, and without the password."""
+    monkeypatch.setenv("FABRIC_LEDGER_PASSWORD", "s3cret")
+    with pytest.raises(OperationFailed) as caught:
+        SqlEventStore("postgresql+psycopg://fabric@/db?host=/nowhere", "default", trust)
+    assert caught.value.code == "spine.unavailable"
+    assert "s3cret" not in str(caught.value)
