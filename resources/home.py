@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field
 
 from fabric_dagster.contracts.base import Document
+from fabric_dagster.contracts.specialist import Budget
 from fabric_dagster.digests import digest_of
 from fabric_dagster.errors import UsageFault
 from resources.files.paths import is_link
@@ -48,6 +49,8 @@ class HomeConfig(Document):
     inputs: tuple[str, ...] = Field(default=("inputs",), strict=False)
     #: folders of packs; empty means the checkout's own.
     packs: tuple[str, ...] = Field(default=(), strict=False)
+    #: the limits of every specialist's task.
+    budget: Budget = Budget()
 
 
 class Home:

@@ -1,8 +1,8 @@
 """Our side of the worker process: start it once, ask it, bound it, and outlive it.
 
 Rules kept here: a request ends in a result or in one typed failure, within its time limit; a worker that
-hung, crashed or broke the protocol is killed and the next request gets a new one; a child process that
-was forked from us never shares our worker.
+hung, crashed or broke the protocol is killed and the next request gets a new one, and so is one whose task
+was ended by its watch; a child process that was forked from us never shares our worker.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from fabric_dagster.errors import FabricError, Fault, InvalidDocument, OperationFailed, UsageFault
+from fabric_dagster.supervisor import watch
 from resources.photoshop.psd.limits import Limits
 
 CLASSES: Final = {cls.__name__: cls for cls in (InvalidDocument, OperationFailed, UsageFault)}
@@ -103,7 +105,7 @@ class Worker:
         try:
             process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
-            line = self._lines.get(timeout=seconds)
+            line = self._answer(seconds)
         except queue.Empty:
             self._kill()
             raise OperationFailed(
@@ -113,6 +115,10 @@ class Worker:
             ) from None
         except OSError as fault:
             raise self._died(self._kill()) from fault
+        except BaseException:
+            # Ended by the task's watch or by an interrupt: what it works on is no longer wanted.
+            self._kill()
+            raise
         try:
             reply: dict[str, Any] = json.loads(line) if line is not None else {}
         except ValueError:
@@ -120,6 +126,18 @@ class Worker:
         if reply.get("id") != request["id"]:
             raise self._died(self._kill())
         return reply
+
+    def _answer(self, seconds: float) -> bytes | None:
+        """The next line within ``seconds``, else ``queue.Empty``; raises when the task's watch does."""
+        until = time.monotonic() + seconds
+        while True:
+            left = max(0.0, until - time.monotonic())
+            try:
+                return self._lines.get(timeout=watch.patience(left))
+            except queue.Empty:
+                watch.check()
+                if time.monotonic() >= until:
+                    raise
 
     def _kill(self) -> int | None:
         process, self._process = self._process, None

@@ -27,6 +27,7 @@ from fabric_dagster.contracts.physical_plan import Operation, PhysicalPlan
 from fabric_dagster.digests import digest_file
 from fabric_dagster.errors import FabricError, Fault, InvalidDocument, OperationFailed
 from fabric_dagster.graphs.refs import Ref, find_refs, replace_refs
+from fabric_dagster.supervisor import watch
 from fabric_dagster.supervisor.ports import FileChange, Observation, Produced, Staged, Standing
 from resources.files.paths import under
 from resources.files.transaction import FileTransactions
@@ -145,6 +146,7 @@ class HeadlessUnity:
         faults: list[Fault] = []
         for index, operation in enumerate(plan.operations):
             node = operation.node or f"operation_{index + 1}"
+            watch.check()
             if any(
                 isinstance(r, Ref) and f"{r.source}.{r.name}" not in made for r in find_refs(operation.args)
             ):
@@ -158,6 +160,7 @@ class HeadlessUnity:
             except FabricError as error:
                 faults += error.faults
                 continue
+            watch.note(Observation(node, "executed in the stage", "executed in the stage", holds=True))
             made |= {f"{node}.{name}": value for name, value in outputs.items()}
             kinds = capability(operation.capability).outputs
             produced += [Produced(node, name, kinds[name], value=value) for name, value in outputs.items()]

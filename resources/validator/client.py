@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import fabric_dagster
 import resources
 from fabric_dagster.errors import FabricError, Fault, OperationFailed
+from fabric_dagster.supervisor import watch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,10 +121,7 @@ class _Program:
                 stream.close()
 
     def _receive(self, until: float) -> dict[str, Any]:
-        try:
-            line = self._lines.get(timeout=max(0.0, until - time.monotonic()))
-        except queue.Empty:
-            raise _Dead("it did not answer in time") from None
+        line = self._line(until)
         if line is None:
             raise _Dead(self._why())
         try:
@@ -133,6 +131,16 @@ class _Program:
         if not isinstance(answer, dict):
             raise _Dead("it answered what is no object")
         return answer
+
+    def _line(self, until: float) -> str | None:
+        """The next line; raises when the caller's watch does."""
+        while True:
+            try:
+                return self._lines.get(timeout=watch.patience(max(0.0, until - time.monotonic())))
+            except queue.Empty:
+                watch.check()
+                if time.monotonic() >= until:
+                    raise _Dead("it did not answer in time") from None
 
     def _drain_output(self) -> None:
         if self._process.stdout is not None:
@@ -278,6 +286,10 @@ class ValidatorClient:
                     shared.drop()
                     if attempt == 2 or time.monotonic() >= until:  # noqa: PLR2004 - once more, then no more
                         raise _unavailable(str(why), self.home) from None
+                except BaseException:
+                    # Ended by a watch or by an interrupt: its answer is no longer wanted.
+                    shared.drop()
+                    raise
                 else:
                     if answer.get("spent"):
                         shared.drop()
