@@ -47,10 +47,10 @@ def summary(index: ProjectIndex, known: Mapping[str, str] | None = None) -> dict
         "unresolved": [
             {
                 "in": use.path,
-                "fileID": use.reference.file_id,
-                "guid": use.reference.guid,
-                "type": use.reference.kind,
-                "class": index.classify(use.reference.guid, known),
+                "fileID": use.file_id,
+                "guid": use.guid,
+                "type": use.kind,
+                "class": index.classify(use.guid, known),
             }
             for use in unresolved
         ],

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from resources.files.paths import folded, is_link
 from resources.unity.index.guids import IMPORTER, read_guid
 from resources.unity.project import ignored
-from resources.unity.text import scan_references
+from resources.unity.text import scan_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +52,7 @@ class Folder:
     files: int = 0
     #: asset → the GUID that its ``.meta`` states
     guids: dict[str, str] = field(default_factory=dict)
-    #: file → its references, one a line: fileID, GUID, type, offset
+    #: file → its references, one a line: fileID, GUID, type
     uses: dict[str, str] = field(default_factory=dict)
     #: file that was read → its bytes' hash
     hashes: dict[str, str] = field(default_factory=dict)
@@ -177,10 +177,10 @@ def _bytes(path: str, size: int, *, whole: bool) -> bytes | None:
 
 def _references(data: bytes, suffix: str) -> str:
     if suffix in ASSEMBLIES:
-        return "\n".join(f"0 {m[1].decode().lower()} 3 {m.start()}" for m in ASMDEF_GUID.finditer(data))
+        return "\n".join(f"0 {guid.decode().lower()} 3" for guid in ASMDEF_GUID.findall(data))
     if suffix == ".meta" and data.count(b"guid: ") < 2:  # noqa: PLR2004 - its own, and another's
         return ""
-    return "\n".join(f"{r.file_id} {r.guid} {r.kind} {r.start}" for r in scan_references(data))
+    return b"\n".join(map(b" ".join, scan_rows(data))).decode("ascii").lower()
 
 
 def _take_meta(found: Folder, before: Folder | None, meta: str, data: bytes, *, exists: bool) -> None:

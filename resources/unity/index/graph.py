@@ -54,7 +54,7 @@ class References:
         found: dict[str, set[str]] = defaultdict(set)
         for use in self.index.uses:
             user = use.path.removesuffix(META)
-            for asset in self.index.assets.get(use.reference.guid, ()):
+            for asset in self.index.assets.get(use.guid, ()):
                 if asset != user:
                     found[user].add(asset)
         return {user: frozenset(assets) for user, assets in found.items()}
@@ -88,9 +88,9 @@ class References:
         )
         for path in (asset, asset + META):
             for use in self.index.uses_in(path):
-                kind = self.index.classify(use.reference.guid, self._known)
+                kind = self.index.classify(use.guid, self._known)
                 if kind != "project":
-                    found.outside[use.reference.guid] = kind
+                    found.outside[use.guid] = kind
         return found
 
 

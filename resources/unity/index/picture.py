@@ -12,7 +12,7 @@ WIDTH, HEIGHT, GAP, COLUMN = 250, 38, 12, 340
 MARGIN, HEAD = 24, 44
 #: how many assets a column shows
 MOST = 24
-NAME, FOLDER = 34, 42
+NAME, FOLDER = 34, 40
 COLOURS = {
     "prefab": "#2b6cb0", "unity": "#2f855a", "mat": "#b7791f", "asset": "#6b46c1", "png": "#c05621",
     "psd": "#c05621", "cs": "#4a5568", "asmdef": "#4a5568", "spriteatlas": "#b83280",

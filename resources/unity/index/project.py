@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from resources.unity.index.folder import Folder, list_folder, read_folder
 from resources.unity.index.guids import BUILT_IN, read_guid, suspicious
 from resources.unity.project import ROOTS, Project
-from resources.unity.text import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -22,12 +21,13 @@ if TYPE_CHECKING:
     from resources.unity.index.cache import IndexCache
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """A reference and the file that holds it."""
 
     path: str
-    reference: Reference
+    file_id: str
+    guid: str
+    kind: int
 
 
 @dataclass
@@ -63,8 +63,8 @@ class ProjectIndex:
     def uses_in(self, path: str) -> Iterator[Use]:
         """The references that the file at ``path`` holds, in order."""
         for line in self.held.get(path, "").splitlines():
-            file_id, guid, kind, start = line.split(" ")
-            yield Use(path, Reference(file_id, guid, int(kind), int(start)))
+            file_id, guid, kind = line.split(" ")
+            yield Use(path, file_id, guid, int(kind))
 
     @property
     def duplicates(self) -> dict[str, list[str]]:
@@ -95,7 +95,7 @@ class ProjectIndex:
         """The uses of each class but ``project``."""
         found: dict[str, list[Use]] = {"built_in": [], "package": [], "broken": [], "unknown": []}
         for use in self.uses:
-            kind = self.classify(use.reference.guid, known)
+            kind = self.classify(use.guid, known)
             if kind != "project":
                 found[kind].append(use)
         return found

@@ -192,8 +192,8 @@ class Workspace:
             use.path
             for use in self.full_index.uses
             if use.path not in self._staged
-            and use.reference.guid == guid
-            and (file_ids is None or use.reference.file_id in file_ids)
+            and use.guid == guid
+            and (file_ids is None or use.file_id in file_ids)
         }
         found |= {
             path

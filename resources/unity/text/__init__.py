@@ -9,7 +9,7 @@ from resources.unity.text.edits import Splice, apply, set_value
 from resources.unity.text.errors import TextFault
 from resources.unity.text.file import UnityFile
 from resources.unity.text.lists import insert_item, remove_item
-from resources.unity.text.references import Reference, scan_references
+from resources.unity.text.references import Reference, scan_references, scan_rows
 
 __all__ = [
     "Reference",
@@ -20,5 +20,6 @@ __all__ = [
     "insert_item",
     "remove_item",
     "scan_references",
+    "scan_rows",
     "set_value",
 ]

@@ -41,6 +41,11 @@ def scan_references(data: bytes) -> Iterator[Reference]:
         yield Reference(match[1].decode(), match[2].decode().lower(), int(match[3]), match.start())
 
 
+def scan_rows(data: bytes) -> list[tuple[bytes, bytes, bytes]]:
+    """fileID, GUID (as written) and type of every external reference, in order: for whole projects."""
+    return REFERENCE.findall(data)
+
+
 def reference_parts(value: Mapping[str, int | str]) -> list[str]:
     """``key: value`` texts of a reference, checked; raises ``TextFault`` (``value.reference``)."""
     keys = set(value)

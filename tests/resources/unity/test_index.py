@@ -73,7 +73,7 @@ def test_a_changed_file_is_read_again_and_named(project, cache):
     path = next(p for p in first.held if p.endswith(".asset"))
     file = project.root / path
     data = file.read_bytes()
-    guid = next(first.uses_in(path)).reference.guid
+    guid = next(first.uses_in(path)).guid
     file.write_bytes(data.replace(guid.encode(), b"0123456789abcdeffedcba9876543210"))
     second = index_project(project, cache=cache)
     assert [path] == second.changed
@@ -90,7 +90,7 @@ def test_a_change_that_keeps_size_and_time_is_seen(project, cache):
     path = next(p for p in first.held if p.endswith(".asset"))
     file = project.root / path
     before = file.stat()
-    guid = next(first.uses_in(path)).reference.guid
+    guid = next(first.uses_in(path)).guid
     file.write_bytes(file.read_bytes().replace(guid.encode(), b"0123456789abcdeffedcba9876543210"))
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert [path] == index_project(project, cache=cache).changed
