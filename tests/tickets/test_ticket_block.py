@@ -138,7 +138,7 @@ def test_title_is_normalised(desk):
 def test_badge_where_a_provider_sets_text(desk):
     """The same badge is accepted where somebody serves it, and where nobody asked."""
     block = desk.block(badge="NEW")
-    for served in (frozenset({"photoshop.set_text@1"}), None):
+    for served in (frozenset({"photoshop.set_badge@1"}), None):
         desk.served = served
         assert desk.ticket(block).inputs["badge"] == "NEW"
 
