@@ -16,7 +16,6 @@ from fabric_dagster.capabilities.unity_shared import (
     failures,
 )
 
-
 #: action → the sets of further arguments that fit it
 FITTING: dict[str, tuple[set[str], ...]] = {
     "insert": ({"value"}, {"like"}),
