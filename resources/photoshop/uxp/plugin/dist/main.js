@@ -175,8 +175,9 @@ function typed(fault) {
   if (number === USER_CANCELLED) {
     return new OperationFailure("photoshop.cancelled", "somebody cancelled it in Photoshop");
   }
-  const told = fault instanceof Error ? fault.message : String(fault);
-  return new OperationFailure("photoshop.host_failed", `Photoshop failed (${String(number)}): ${told.slice(0, 500)}`);
+  const { message } = fault ?? {};
+  const told = typeof message === "string" ? message.slice(0, 500) : "it did not say why";
+  return new OperationFailure("photoshop.host_failed", `Photoshop failed (${number ?? "no number"}): ${told}`);
 }
 
 // src/host.ts

@@ -37,6 +37,7 @@ export function typed(fault: unknown): OperationFailure {
   if (number === USER_CANCELLED) {
     return new OperationFailure("photoshop.cancelled", "somebody cancelled it in Photoshop");
   }
-  const told = fault instanceof Error ? fault.message : String(fault);
-  return new OperationFailure("photoshop.host_failed", `Photoshop failed (${String(number)}): ${told.slice(0, 500)}`);
+  const { message } = (fault ?? {}) as { message?: unknown };
+  const told = typeof message === "string" ? message.slice(0, 500) : "it did not say why";
+  return new OperationFailure("photoshop.host_failed", `Photoshop failed (${number ?? "no number"}): ${told}`);
 }

@@ -1,0 +1,180 @@
+"""What Photoshop made, read by our own engine: the plugin's word is never the evidence.
+
+Rules kept here: a saved copy is parsed beside its source and compared layer by layer; only what an operation
+names may differ, and what it promises must be there. A picture is drawn again from the copy that Photoshop
+saved. Bytes are not compared: Photoshop writes a document its own way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from fabric_dagster.errors import OperationFailed
+from fabric_dagster.supervisor.ports import Observation
+from resources.photoshop.uxp.methods import REPLACE, VISIBILITY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from fabric_dagster.contracts.physical_plan import Operation
+
+    Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+
+#: Corners of a placement may differ by this many pixels: Photoshop stores fractions.
+NEAR: Final = 1.0
+#: Mean difference, 0 to 255 over white, from which a picture shows something else. The engine is within
+#: 3 of Photoshop for most files; a forgotten edit of an icon is far beyond.
+OTHER_PICTURE: Final = 16.0
+DOCUMENT_FACTS: Final = ("width", "height", "mode", "depth")
+PLACEMENT_FACTS: Final = ("name", "format", "bytes", "digest", "width", "height", "uuid", "quad")
+SHOWN_DIFFERENCES: Final = 5
+
+
+@dataclass(slots=True)
+class Edit:
+    """One operation that was done: ``id`` is what the layer has in the copy, ``was`` in the source."""
+
+    operation: Operation
+    was: int
+    id: int
+    #: digest of the contents' file, where there is one.
+    contents: str | None = None
+
+
+@dataclass(slots=True)
+class _Meant:
+    """What may differ, by layer of the source; ``*`` stands for every layer."""
+
+    fields: dict[int | str, set[str]] = field(default_factory=dict)
+
+    def allow(self, layer: int | str, *names: str) -> None:
+        self.fields.setdefault(layer, set()).update(names)
+
+    def allows(self, layer: int, name: str) -> bool:
+        return any(name in self.fields.get(key, ()) for key in (layer, "*"))
+
+
+def compare(
+    path: str, source: Mapping[str, Any], copy: Mapping[str, Any], edits: Iterable[Edit]
+) -> list[Observation]:
+    """Observations about the copy at ``path``: what was promised, and that nothing else differs.
+
+    ``source`` and ``copy`` are what ``inspect`` tells of both files.
+    """
+    before, after = _by_id(source), _by_id(copy)
+    done = list(edits)
+    names = {edit.was: edit.id for edit in done}
+    meant = _Meant()
+    seen = [observation for edit in done for observation in _promised(path, edit, before, after, meant)]
+    differences = [
+        f"document {name}: {source.get(name)} -> {copy.get(name)}"
+        for name in DOCUMENT_FACTS
+        if source.get(name) != copy.get(name)
+    ]
+    for identifier, layer in before.items():
+        other = after.pop(names.get(identifier, identifier), None)
+        if other is None:
+            differences.append(f"{layer['path']}: gone")
+            continue
+        differences += [
+            f"{layer['path']}: {name}"
+            for name in _differing(layer, other)
+            if not meant.allows(identifier, name)
+        ]
+    differences += [f"{layer['path']}: new" for layer in after.values()]
+    told = "; ".join(differences[:SHOWN_DIFFERENCES]) or "nothing"
+    subject = f"{path}: layers that differ from the template beyond what was meant"
+    return [*seen, Observation(subject, "nothing", told, holds=not differences)]
+
+
+def _by_id(document: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
+    found = {layer["id"]: layer for layer in _walk(document["layers"])}
+    if None in found or len(found) != sum(1 for _ in _walk(document["layers"])):
+        raise OperationFailed(
+            "photoshop.layer_ambiguous",
+            "layers without an id, or with the same, can't be told apart",
+            mend="save the template again in Photoshop",
+        )
+    return found
+
+
+def _walk(layers: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for layer in layers:
+        yield layer
+        yield from _walk(layer.get("children", ()))
+
+
+def _differing(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    """Names of the facts in which two layers differ; a placement's are named one by one."""
+    for name in sorted(before.keys() | after.keys()):
+        if name in {"id", "path", "path_is_unique", "children"}:
+            continue
+        one, two = before.get(name), after.get(name)
+        if name == "smart_object" and isinstance(one, dict) and isinstance(two, dict):
+            for part in sorted(one.keys() | two.keys()):
+                if part == "quad" and _near(one.get(part), two.get(part)):
+                    continue
+                if one.get(part) != two.get(part):
+                    yield f"smart_object.{part}"
+        elif one != two:
+            yield name
+
+
+def _near(one: Any, two: Any) -> bool:  # noqa: ANN401 - lists of corners, as inspect tells them
+    try:
+        first, second = np.array(one, float), np.array(two, float)
+    except (TypeError, ValueError):
+        return False
+    return first.shape == second.shape and bool(np.all(np.abs(first - second) <= NEAR))
+
+
+def _promised(
+    path: str,
+    edit: Edit,
+    before: dict[int, dict[str, Any]],
+    after: dict[int, dict[str, Any]],
+    meant: _Meant,
+) -> Iterator[Observation]:
+    """What an operation promises of the copy; notes in ``meant`` what it may change."""
+    layer, old = after.get(edit.id), before.get(edit.was)
+    if layer is None or old is None:
+        yield Observation(f"{path}: layer {edit.was}", "is there", "gone", holds=False)
+        return
+    subject = f"{path}: {old['path']}"
+    if edit.operation.capability == VISIBILITY:
+        wanted = bool(edit.operation.args["visible"])
+        meant.allow(edit.was, "visible")
+        for child in _walk([old]):
+            meant.allow(child["id"], "shown")
+        found = bool(layer["visible"])
+        yield Observation(f"{subject}: visible", str(wanted), str(found), holds=wanted == found)
+    elif edit.operation.capability == REPLACE:
+        shared = old["smart_object"].get("uuid")
+        for other in before.values():
+            if other["id"] == edit.was or (other.get("smart_object") or {}).get("uuid") == shared:
+                meant.allow(other["id"], "bounds", *(f"smart_object.{name}" for name in PLACEMENT_FACTS))
+        smart = layer.get("smart_object") or {}
+        digest = str(smart.get("digest"))
+        holds = digest == edit.contents
+        yield Observation(f"{subject}: contents", str(edit.contents), digest, holds=holds)
+        kept = _near(old["smart_object"].get("quad"), smart.get("quad"))
+        placed = "where the old contents were"
+        yield Observation(f"{subject}: placement", placed, placed if kept else "moved", holds=kept)
+
+
+def last_say(edits: Iterable[Edit]) -> list[Edit]:
+    """Edits whose promise still stands at the end: a later one of its kind on the same layer takes over."""
+    latest = {(edit.operation.capability, edit.was): edit for edit in edits}
+    return list(latest.values())
+
+
+def picture_difference(made: Pixels, drawn: Pixels) -> float:
+    """Mean absolute difference of two RGBA pictures of one size, 0 to 255, over white."""
+    over = []
+    for pixels in (made, drawn):
+        alpha = pixels[..., 3:].astype(np.float32) / 255
+        over.append(pixels[..., :3] * alpha + 255 * (1 - alpha))
+    return float(np.mean(np.abs(over[0] - over[1])))
