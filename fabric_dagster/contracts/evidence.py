@@ -15,7 +15,7 @@ from fabric_dagster.contracts.base import Contract, Digest, Document, NodeId
 from fabric_dagster.contracts.commission import Commission
 from fabric_dagster.contracts.ticket import Ticket
 
-#: A side is named by the sealed partition that it judges, e.g. ``photoshop_1``.
+#: A side is named by the sealed partition that it judges, e.g. ``photoshop_1``; ``run`` is the whole run.
 Side = NodeId
 
 
@@ -33,6 +33,34 @@ class CheckRequest(Contract):
     after: NodeId
     blocking: bool
     params: dict[str, Any] = Field(default_factory=dict)
+
+
+class SealedFact(Contract):
+    """A handoff: the sealed bytes, which artifact (``node.output``) they are, and what they are made from."""
+
+    artifact: FileFact
+    source: str
+    #: what it was made from → its digest; ``plan`` is the digest of the bound plan.
+    lineage: dict[str, Digest]
+
+
+class SideVerdict(Contract):
+    """A verdict that was given on one side: its signed envelope, and the evidence that it was given on."""
+
+    envelope: FileFact
+    evidence: FileFact
+
+
+class GovernedChange(Contract):
+    """A file that another governed run left otherwise since the manifest was taken.
+
+    ``event`` is the signed event that says so; without ``after`` the file is gone.
+    """
+
+    path: str
+    after: Digest | None = None
+    run: Digest
+    event: Digest
 
 
 class BlindEvidence(Document):
@@ -56,8 +84,14 @@ class BlindEvidence(Document):
     project: str
     #: the tree manifest taken before the run: a JSON object ``{posix path: sha256}``.
     manifest_before: FileFact
+    #: what other governed runs changed between that manifest and now, in the order of their events.
+    others: tuple[GovernedChange, ...] = Field(default=(), strict=False)
     #: ``node.output`` → the actual artifact.
     artifacts: dict[str, FileFact]
+    #: for the verdict on the whole run: its handoffs by node, the verdicts on its sides, the trust root.
+    handoffs: dict[NodeId, SealedFact] = Field(default_factory=dict)
+    verdicts: dict[Side, SideVerdict] = Field(default_factory=dict)
+    trust: FileFact | None = None
     checks: tuple[CheckRequest, ...] = Field(strict=False)
 
 

@@ -36,7 +36,8 @@ class PhysicalPlan(Document):
     SCHEMA: ClassVar[str] = "fabric.physical-plan.v1"
 
     schema_: Literal["fabric.physical-plan.v1"] = Field(alias="schema")
-    application: Literal["photoshop", "unity"]
+    #: ``fabric`` for the plan of the validator's own task.
+    application: Literal["photoshop", "unity", "fabric"]
     operations: tuple[Operation, ...] = Field(min_length=1, strict=False)
     graph: Digest | None = None
     partition: NodeId | None = None

@@ -16,15 +16,17 @@ from fabric_dagster.intelligence.decide import decide
 from fabric_dagster.supervisor.approvals import require_approval
 from fabric_dagster.supervisor.binding import load_ticket
 from fabric_dagster.supervisor.execution import admit
-from fabric_dagster.supervisor.failures import fail_run
-from fabric_dagster.supervisor.joins import require_order
-from fabric_dagster.supervisor.judging import trusted_verdict
+from fabric_dagster.supervisor.failures import fail_run, verdict_blockers
+from fabric_dagster.supervisor.joins import absent, require_order
+from fabric_dagster.supervisor.judging import judge_run, trusted_verdict
+from fabric_dagster.supervisor.machine import WHOLE_RUN
 from fabric_dagster.supervisor.stages import tidy
 
 if TYPE_CHECKING:
     from fabric_dagster.contracts.commission import Commission
     from fabric_dagster.contracts.evidence import BlindEvidence
     from fabric_dagster.contracts.ticket import Ticket
+    from fabric_dagster.graphs.compiled import CompiledPartition
     from fabric_dagster.supervisor.projection import RunRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
@@ -179,30 +181,42 @@ def _judged(run: RunRecord, side: str, evidence: BlindEvidence) -> None:
 
 
 def complete(services: Services, workflow: Workflow, run_id: str, node_id: str) -> RunRecord:
-    """Complete the run: every side has a passed, signed verdict, and its artifacts stand as judged."""
+    """Complete the run: every side has a passed verdict and stands as judged, and so has the whole run."""
     with services.alone(run_id):
         run = services.reload(run_id)
         if run.state == "completed":
             tidy(services, run)
             return run
-        admit(services, workflow, run)
+        commission = admit(services, workflow, run)
         partition = workflow.compiled.partition(node_id)
         require_order(workflow.compiled, run, partition)
-        sides = [item for item in workflow.compiled.partitions if item.template is not None]
-        envelopes = [env for side in sides for env in _passed(services, workflow, run, side.id)]
+        envelopes = [
+            env for side in sides(workflow, run) for env in _passed(services, workflow, run, side.id)
+        ]
         if not envelopes:
             raise CheckFailed("fabric.verdict_missing", "no independent verdict was given", where=run.key)
         require_standing(services, workflow, run)
-        services.append(run, "run.completed", {"verdicts": envelopes, "unresolved": []}, "completed")
+        verdict = judge_run(services, workflow, run, commission)
+        whole = run.verdict(WHOLE_RUN)
+        if not verdict.passed or whole is None:
+            raise CheckFailed.of(verdict_blockers(verdict))
+        body = {"verdicts": [*envelopes, whole.envelope], "unresolved": []}
+        services.append(run, "run.completed", body, "completed")
         tidy(services, run)
         return run
 
 
+def sides(workflow: Workflow, run: RunRecord) -> list[CompiledPartition]:
+    """The sealed partitions that give something in this run."""
+    gone = absent(workflow.compiled, run)
+    return [
+        item for item in workflow.compiled.partitions if item.template is not None and item.id not in gone
+    ]
+
+
 def require_standing(services: Services, workflow: Workflow, run: RunRecord) -> None:
     """What every side wrote still stands at its target, by reading the bytes; else ``Conflict``."""
-    for side in workflow.compiled.partitions:
-        if side.template is None:
-            continue
+    for side in sides(workflow, run):
         task = run.task(side.id)
         provider = services.provider(side.application, run.run, run.key)
         if task is None or (

@@ -10,7 +10,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from fabric_dagster.governance.refusals import record_refusal
 from fabric_dagster.supervisor.binding import Binder
 from fabric_dagster.supervisor.cancelling import refuse_cancelled, wanted
 from fabric_dagster.supervisor.compensation import require_reconciliation
+from fabric_dagster.supervisor.evidence import store_manifest
 from fabric_dagster.supervisor.failures import absorbed, after_failure, conclude
 from fabric_dagster.supervisor.joins import require_order
 from fabric_dagster.supervisor.machine import ENDED
@@ -306,8 +306,3 @@ def _broken(partition: CompiledPartition, item: ObservationRecord) -> OperationF
         value=item.found,
         mend="what was written was taken back; see the task's observations",
     )
-
-
-def store_manifest(services: Services) -> str:
-    """Keep the project's tree manifest, as it is now, in the artifact store."""
-    return services.artifacts.put_bytes(json.dumps(dict(services.manifest()), sort_keys=True).encode())

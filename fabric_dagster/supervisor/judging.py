@@ -7,6 +7,8 @@ Rules kept here:
   run, graph and side that were asked about.
 * A failed verdict issues the registered compensation where the bytes are still ours; where it is refused,
   the completion is unknown again and a person looks. Verdict and compensation are begun together.
+* The whole run is judged once more by itself, when every side has passed: as a task of the validator, that
+  nobody else can answer. Nothing completes without it.
 """
 
 from __future__ import annotations
@@ -14,12 +16,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from fabric_dagster.contracts.evidence import BlindEvidence, CheckRequest, FileFact
-from fabric_dagster.digests import canonical, digest_file
+from fabric_dagster.contracts.evidence import BlindEvidence
+from fabric_dagster.contracts.physical_plan import Operation, PhysicalPlan, PlanInput
+from fabric_dagster.contracts.specialist import SpecialistTask
+from fabric_dagster.digests import canonical
 from fabric_dagster.errors import CheckFailed
-from fabric_dagster.supervisor.binding import load_ticket
-from fabric_dagster.supervisor.execution import admit, store_manifest
+from fabric_dagster.supervisor.binding import store_plan
+from fabric_dagster.supervisor.compensation import application
+from fabric_dagster.supervisor.evidence import SHARED, run_evidence, side_evidence
+from fabric_dagster.supervisor.execution import admit
 from fabric_dagster.supervisor.failures import absorbed, after_verdict, conclude
+from fabric_dagster.supervisor.machine import VALIDATOR, WHOLE_RUN
 from fabric_dagster.supervisor.services import Step
 from fabric_dagster.supervisor.stages import discard, fresh, stage_folder
 from fabric_dagster.validators.verdicts import open_verdict
@@ -27,7 +34,7 @@ from fabric_dagster.validators.verdicts import open_verdict
 if TYPE_CHECKING:
     from fabric_dagster.contracts.commission import Commission
     from fabric_dagster.contracts.evidence import Verdict
-    from fabric_dagster.supervisor.projection import RunRecord, TaskRecord, VerdictRecord
+    from fabric_dagster.supervisor.projection import RunRecord, VerdictRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 
@@ -37,83 +44,89 @@ def judge_side(services: Services, workflow: Workflow, run_id: str, side: str) -
     with services.alone(run_id):
         run = services.reload(run_id)
         recorded, task = run.verdict(side), run.task(side)
-        if recorded is not None and recorded.passed and task is not None and task.state == "succeeded":
+        succeeded = task is not None and task.state == "succeeded"
+        if recorded is not None and succeeded and (recorded.passed or side in run.absorbed):
             return trusted_verdict(services, run, recorded)[0]
         commission = admit(services, workflow, run)
         if task is not None and task.state in {"failed", "compensated"}:
             raise conclude(services, workflow, run) or absorbed(run, side)
         if task is None or task.state != "succeeded":
             raise CheckFailed("supervisor.nothing_to_judge", f"{side} has not succeeded", where=run.key)
-        with services.at_project(task.task.specialist.partition("/")[0]):
-            evidence = _evidence(services, workflow, run, side, task, commission)
-            verdict, envelope = _ask(services, evidence)
-            body = {
-                "side": side,
-                "task": task.digest,
-                "passed": verdict.passed,
-                "envelope": envelope,
-                "evidence": services.artifacts.put_bytes(canonical(evidence.body())),
-                "failed": [check.id for check in verdict.checks if check.blocking and not check.passed],
-            }
-            if verdict.passed:
-                services.append(run, "verdict.recorded", body)
-            else:
-                after_verdict(services, workflow, run, verdict, Step("verdict.recorded", body))
-        return verdict
+        with services.at_project(application(task)):
+            evidence = side_evidence(services, workflow, run, side, commission)
+            return _record(services, workflow, run, task.digest, evidence)
 
 
-def _evidence(
-    services: Services,
-    workflow: Workflow,
-    run: RunRecord,
-    side: str,
-    task: TaskRecord,
-    commission: Commission,
-) -> BlindEvidence:
-    store = services.artifacts
-    ticket = load_ticket(services, run)
-    artifacts: dict[str, FileFact] = {}
-    for record in (run.task(p.id) for p in workflow.compiled.partitions):
-        if record is None or record.result is None or record.state != "succeeded":
-            continue
-        for item in record.result.artifacts:
-            artifacts[f"{item.node}.{item.name}"] = FileFact(
-                path=str(store.path(item.digest)), digest=item.digest
-            )
-        for path, digest in record.before.items():
-            artifacts[f"before:{path}"] = FileFact(path=str(store.path(digest)), digest=digest)
-    manifest = task.manifest or store_manifest(services)
-    templates = {
-        name: FileFact(path=str(services.templates / name), digest=digest_file(services.templates / name))
-        for name in (run.decision or {}).get("templates", {})
-    }
-    return BlindEvidence(
-        schema_="fabric.blind-evidence.v1",
-        run=run.run,
-        graph=workflow.compiled.digest,
-        side=side,
-        pack=str(workflow.pack.folder),
-        pack_digest=workflow.pack.digest,
-        ticket=ticket,
-        ticket_files={
-            name: FileFact(path=str(store.path(file.digest)), digest=file.digest)
-            for name, file in ticket.files.items()
-        },
-        commission=commission,
-        templates=templates,
-        project=str(services.project),
-        manifest_before=FileFact(path=str(store.path(manifest)), digest=manifest),
-        artifacts=artifacts,
-        checks=tuple(
-            CheckRequest(
-                id=item.id,
-                after=item.after,
-                blocking=item.blocking,
-                params=workflow.pack.pack.checks.get(item.id, {}),
-            )
-            for item in workflow.compiled.validators.get(side, ())
-        ),
+def judge_run(services: Services, workflow: Workflow, run: RunRecord, commission: Commission) -> Verdict:
+    """The signed verdict on the whole run, as a task of the validator's own; the caller holds the run.
+
+    Asked for once all sides passed; recorded once per task. A task that nobody answered is issued anew.
+    """
+    recorded, last = run.verdict(WHOLE_RUN), run.judging()
+    if recorded is not None and recorded.passed and last is not None and last.state == "succeeded":
+        return trusted_verdict(services, run, recorded)[0]
+    if last is not None and last.state == "failed":
+        raise conclude(services, workflow, run) or absorbed(run, workflow.compiled.verdict)
+    if last is not None and last.state == "issued":
+        why = "the validator did not answer; judging has no effects"
+        services.append(run, "task.abandoned", {"task": last.digest, "why": why}, f"abandon:{last.digest}")
+    with services.at_project(SHARED):
+        evidence = run_evidence(services, workflow, run, commission)
+        task = _task(services, workflow, run, services.artifacts.put_bytes(canonical(evidence.body())))
+        services.append(run, "task.issued", {"task": task.body()}, f"judge:{task.digest}")
+        return _record(services, workflow, run, task.digest, evidence)
+
+
+def _task(services: Services, workflow: Workflow, run: RunRecord, evidence: str) -> SpecialistTask:
+    """The validator's task: its plan is to look at exactly this evidence."""
+    compiled = workflow.compiled
+    node = compiled.verdict
+    part = compiled.partition(node)
+    template = PhysicalPlan(
+        schema_="fabric.physical-plan.v1",
+        application="fabric",
+        operations=(Operation(capability=part.capabilities[0], node=node),),
+        graph=compiled.digest,
+        partition=node,
     )
+    inputs = (PlanInput(path="evidence.json", digest=evidence),)
+    plan = template.model_copy(update={"run": run.run, "inputs": inputs})
+    return SpecialistTask(
+        schema_="fabric.specialist-task.v1",
+        parent_run=run.run,
+        partition=node,
+        specialist=VALIDATOR,
+        objective=compiled.graph.goal,
+        capabilities=part.capabilities,
+        scope=(),
+        effects=(),
+        plan_template=template.digest,
+        plan=store_plan(services, plan),
+        completion_criteria=(*part.criteria, "every check of the whole run passes, signed by the validator"),
+        risk="low",
+        budget=services.budget,
+        attempt=sum(item.task.partition == node for item in run.tasks) + 1,
+    )
+
+
+def _record(
+    services: Services, workflow: Workflow, run: RunRecord, task: str, evidence: BlindEvidence
+) -> Verdict:
+    """Ask the validator; record what it signed, and what follows where it says no."""
+    verdict, envelope = _ask(services, evidence)
+    body = {
+        "side": evidence.side,
+        "task": task,
+        "passed": verdict.passed,
+        "envelope": envelope,
+        "evidence": services.artifacts.put_bytes(canonical(evidence.body())),
+        "failed": [check.id for check in verdict.checks if check.blocking and not check.passed],
+    }
+    if verdict.passed:
+        services.append(run, "verdict.recorded", body)
+    else:
+        after_verdict(services, workflow, run, verdict, Step("verdict.recorded", body))
+    return verdict
 
 
 def _ask(services: Services, evidence: BlindEvidence) -> tuple[Verdict, str]:

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fabric_dagster.contracts.specialist import Budget
-from fabric_dagster.errors import Conflict, OperationFailed, Refused
+from fabric_dagster.errors import CheckFailed, Conflict, OperationFailed, Refused
 from fabric_dagster.spine.ports import Event, NewEvent
-from fabric_dagster.supervisor.machine import ENDED
+from fabric_dagster.supervisor.machine import ENDED, WHOLE_RUN
 from fabric_dagster.supervisor.projection import advance, load_run, stream_of
 from fabric_dagster.supervisor.stops import refuse_stopped
 
@@ -163,7 +163,21 @@ def _foresee(run: RunRecord, new: list[NewEvent]) -> None:
             continue
         if run.state in ENDED and item.type in MOVES_ON:
             raise ended(run)
+        if item.type == "run.completed":
+            _require_verdict(ahead)
         advance(ahead, Event(0, item.stream, 0, item.type, item.body, "", "", "", "", "", "", ""))
+
+
+def _require_verdict(run: RunRecord) -> None:
+    """No run completes but on a passed verdict on the whole of it, by the validator's own task."""
+    task, verdict = run.judging(), run.verdict(WHOLE_RUN)
+    if task is None or task.state != "succeeded" or verdict is None or not verdict.passed:
+        raise CheckFailed(
+            "fabric.verdict_missing",
+            "there is no passed verdict on the whole run",
+            where=run.key,
+            mend="let the independent validator judge it",
+        )
 
 
 ENDED_CODE = "run.ended"

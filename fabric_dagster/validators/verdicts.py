@@ -4,7 +4,8 @@ Rules kept here:
 
 * The statement's subjects are the artifacts that were judged, by name and SHA-256, so that a verdict
   cannot be shown for other bytes; its predicate is the ``fabric.verdict.v1``.
-* Only a key that the trust root gives the role ``validator`` opens one; ``keyid`` is a hint.
+* Only a key that the trust root gives the role ``validator`` opens one, and none whose owner is a runtime,
+  too: the validator is somebody else by key. ``keyid`` is a hint.
 
 Sources: in-toto Statement v1, https://github.com/in-toto/attestation; DSSE, ``fabric_dagster.digests``.
 """
@@ -56,7 +57,7 @@ def open_verdict(
     payload = dsse_open(
         envelope,
         PAYLOAD_TYPE,
-        lambda signature, message: trust.signed_by_role("validator", signature, message) is not None,
+        lambda signature, message: _independent(trust, signature, message),
     )
     try:
         statement = json.loads(payload)
@@ -73,6 +74,11 @@ def open_verdict(
     if evidence is not None:
         _is_on(verdict, subjects, evidence)
     return verdict
+
+
+def _independent(trust: TrustRoot, signature: bytes, message: bytes) -> bool:
+    signer = trust.signed_by_role("validator", signature, message)
+    return signer is not None and "runtime" not in trust.roles(signer[0])
 
 
 def _is_on(verdict: Verdict, subjects: Mapping[str, str], evidence: BlindEvidence) -> None:

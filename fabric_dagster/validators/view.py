@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from fabric_dagster.contracts.evidence import FileFact
 from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import FabricError
+from fabric_dagster.governance.trust import TrustRoot
 from fabric_dagster.intelligence.decide import decide
 from fabric_dagster.intelligence.packs import load_pack, pack_files
 from fabric_dagster.validators.base import Unjudgeable
@@ -174,8 +175,19 @@ class EvidenceView:
 
     @property
     def manifest(self) -> Mapping[str, str]:
-        """The project's tree before the run: POSIX path → ``sha256:…`` (``link:…`` for a link)."""
+        """The project's tree before the run: POSIX path → ``sha256:…`` (``link:…`` for a link).
+
+        What other governed runs changed since the manifest was taken counts as it is now.
+        """
         return self.once("manifest", self._load_manifest)
+
+    @property
+    def trust(self) -> TrustRoot:
+        """Whose keys are pinned, as the house has it."""
+        fact = self.evidence.trust
+        if fact is None:
+            raise Unjudgeable("the trust root", "none in the evidence", "trust")
+        return self.once("trust", lambda: TrustRoot.parse(self.read(fact, "trust").data, "trust"))
 
     @property
     def project(self) -> Path:
@@ -200,11 +212,17 @@ class EvidenceView:
         data = self.read(self.evidence.manifest_before, "manifest").data
         try:
             listed = json.loads(data)
-            return {
+            tree = {
                 str(path): digest if ":" in digest else f"sha256:{digest}" for path, digest in listed.items()
             }
         except (ValueError, AttributeError) as fault:
             raise Unjudgeable("a JSON object of path: digest", str(fault), "manifest") from fault
+        for change in self.evidence.others:
+            if change.after is None:
+                tree.pop(change.path, None)
+            else:
+                tree[change.path] = change.after
+        return tree
 
 
 _PACKS: dict[tuple[Path, tuple[tuple[str, str], ...]], LoadedPack] = {}

@@ -59,7 +59,7 @@ def test_failed_export_delivers_nothing_on(hall, ticket, monkeypatch):
     """A failed verdict on the export ends the run before anything is sealed or imported."""
     from fabric_dagster.supervisor import judging
 
-    plain = judging._evidence
+    plain = judging.side_evidence
 
     def evidence(*args):
         found = plain(*args)
@@ -68,7 +68,7 @@ def test_failed_export_delivers_nothing_on(hall, ticket, monkeypatch):
             update={"artifacts": {**found.artifacts, "export_icon.png": art}}  # another picture
         )
 
-    monkeypatch.setattr(judging, "_evidence", evidence)
+    monkeypatch.setattr(judging, "side_evidence", evidence)
     run = opened(hall, ticket)
     go(hall, run, "photoshop_1")
     assert not do(hall, run, "photoshop_1 checks").passed
@@ -90,7 +90,7 @@ def test_run_again_after_a_failed_verdict(hall, ticket, strict):
     reopen(hall.services, hall.workflow(GRAPH), hall.services.reload(run), "operator")
     record = go(hall, run)
     assert "completed" == record.state
-    assert ["photoshop_1", "unity_1", "unity_1"] == [item.task.partition for item in record.tasks]
+    assert ["photoshop_1", "unity_1", "unity_1", "verdict"] == [item.task.partition for item in record.tasks]
     assert [] == leftovers(hall.home.path)
 
 
@@ -196,7 +196,7 @@ def test_recorded_verdict_is_verified_again(hall, ticket, change, code):
     services, workflow = hall.services, hall.workflow(GRAPH)
     task = record.task("photoshop_1")
     commission = hall.authorize(workflow)
-    evidence = judging._evidence(services, workflow, record, "photoshop_1", task, commission)
+    evidence = judging.side_evidence(services, workflow, record, "photoshop_1", commission)
     verdict, envelope = judging._ask(services, evidence)
     other = evidence.model_copy(update=change)
     body = {
