@@ -16,6 +16,9 @@ EFFECTS: dict[str, str] = {
     "unity.asset.write": "create or change an asset file under Assets/",
     "unity.meta.write": "create or change a .meta file",
     "unity.serialized.write": "change a serialized property of an existing asset",
+    "unity.asset.move": "move or rename an asset or a folder with its .meta",
+    "unity.asset.delete": "delete an asset or a folder that nothing refers to",
+    "unity.assembly.write": "change which assemblies an assembly definition refers to",
     "unity.transaction.undo": "restore what this run wrote, where the bytes are still ours",
 }
 
@@ -27,6 +30,9 @@ RISKS: dict[str, Risk] = {
     "artifact.seal": "low",
     "unity.asset.write": "medium",
     "unity.meta.write": "medium",
+    "unity.asset.move": "move or rename an asset or a folder with its .meta",
+    "unity.asset.delete": "delete an asset or a folder that nothing refers to",
+    "unity.assembly.write": "change which assemblies an assembly definition refers to",
     "unity.transaction.undo": "medium",
     "unity.serialized.write": "high",
 }
