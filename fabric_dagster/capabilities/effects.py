@@ -30,9 +30,6 @@ RISKS: dict[str, Risk] = {
     "artifact.seal": "low",
     "unity.asset.write": "medium",
     "unity.meta.write": "medium",
-    "unity.asset.move": "move or rename an asset or a folder with its .meta",
-    "unity.asset.delete": "delete an asset or a folder that nothing refers to",
-    "unity.assembly.write": "change which assemblies an assembly definition refers to",
     "unity.transaction.undo": "medium",
     "unity.serialized.write": "high",
 }
