@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from fabric_dagster.cli.acting import AsOption
 from fabric_dagster.cli.output import HomeOption, JsonFlag, emit, say
 
 if TYPE_CHECKING:
@@ -22,33 +23,30 @@ def stop(
         Literal["core", "effects", "off", "status"],
         typer.Argument(help="core: end advice. effects: block commits. off: release both. status: look."),
     ],
-    identity: Annotated[
-        str, typer.Option("--as", help="Who stops or releases; signs with that identity's key.")
-    ] = "admin",
+    identity: AsOption = "admin",
     reason: Annotated[
-        str | None, typer.Option("--reason", help="Why; people read it wherever the stop is met.")
-    ] = None,
+        str, typer.Option("--reason", help="Why; people read it wherever the stop is met.")
+    ] = "no reason was given",
     home: HomeOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Engage or release an emergency stop, or look. It holds at every run's next safe point."""
+    from fabric_dagster.cli.acting import acting
     from fabric_dagster.supervisor.stops import engage, engaged, release
     from resources.home import Home
-    from resources.keys import load_signer
-    from resources.setup import keys_folder
 
     place = Home.find(home).require()
-    trust, store = place.trust_root(), place.open_ledger()
+    store = place.open_ledger()
     released: tuple[str, ...] = ()
     try:
         if what != "status":
-            signer = load_signer(keys_folder(place, identity), identity)
-            why = reason or "no reason was given"
-            if what == "off":
-                released = release(store, trust, signer, why)
-            else:
-                engage(store, trust, signer, what, why)
-        standing = engaged(store, trust)
+            action = "stop.effects" if what == "off" else f"stop.{what}"
+            with acting(place, action, identity, store=store) as act:
+                if what == "off":
+                    released = release(store, act.trust, act.signer, reason)
+                else:
+                    engage(store, act.trust, act.signer, what, reason)
+        standing = engaged(store, store.trust)
     finally:
         store.close()
     document = {
