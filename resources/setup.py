@@ -56,6 +56,12 @@ inputs:
   - inputs
 # Folders that hold packs; none given means the checkout's own.
 packs: []
+# The event log's database; docs/spine.md says how. Without it, SQLite in the home.
+# ledger: postgresql+psycopg://fabric@host/fabric
+# Where signed heads of the log lie besides, so that a cut or replaced log is seen: best on another machine.
+anchors: anchors
+# The artifact store: a folder, or a URL such as s3://bucket/fabric.
+artifacts: artifacts
 """
 
 
@@ -196,6 +202,9 @@ def _keys(home: Home, report: Report) -> None:
         _put(home.path, home.trust, TrustRoot.of(public).to_bytes())
     else:
         _compare(pinned, public, report)
+    if not (home.validator / "trust.json").exists():
+        # In one home the validator's pinned root is a copy; apart, a person hands it over.
+        _put(home.path, home.validator / "trust.json", home.trust_root().to_bytes())
     report.add("trust root", home.trust, made=pinned is None)
 
 
@@ -223,8 +232,8 @@ def _put(home: Path, target: Path, data: bytes) -> None:
 
 
 def _ledger(home: Home, report: Report) -> None:
-    made = not (home.ledger / "ledger.sqlite").is_file()
-    store = home.open_ledger()
+    store = home.open_ledger(create=True)
+    made = store.head()[0] == 0
     try:
         body = {"home": home.id, "trust": store.trust.digest}
         key = f"home.initialised:{home.id}"
@@ -233,7 +242,7 @@ def _ledger(home: Home, report: Report) -> None:
             store.append([pinning(store.trust), first], signer=home.signer("admin"))
     finally:
         store.close()
-    report.add("ledger", home.ledger / "ledger.sqlite", made=made)
+    report.add("ledger", store.file or home.ledger, made=made)
 
 
 def _artifacts(home: Home, report: Report) -> None:

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from fabric_dagster.contracts.base import Contract, Digest, Document
+from fabric_dagster.contracts.qualification import Bindings
 
 
 class Certificate(Document):
@@ -20,6 +21,8 @@ class Certificate(Document):
     pack: Digest
     corpus: Digest
     results: Digest
+    #: validators, capabilities, compatibility and recovery policy, as they were reviewed.
+    bindings: Bindings
     #: digest of the receipt's payload (an in-toto Statement in a DSSE envelope).
     receipt: Digest
     validator: str

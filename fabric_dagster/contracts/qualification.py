@@ -26,10 +26,27 @@ class CaseResult(Contract):
     values: dict[str, Any] = Field(default_factory=dict)
     #: application partition → digest of its bound plan.
     plans: dict[NodeId, Digest] = Field(default_factory=dict)
+    #: partition → digest of its control: a control's bound arguments, and the checks that would judge it.
+    controls: dict[NodeId, Digest] = Field(default_factory=dict)
     #: codes of the refusal, sorted.
     codes: tuple[str, ...] = Field(default=(), strict=False)
     #: why the case failed, for people.
     why: str | None = None
+
+
+class Bindings(Contract):
+    """What a graph's certificate stands on besides graph and pack, each by its digest.
+
+    Compatibility, recovery and capabilities are inside of the graph's digest too; they are named here so that
+    a change is not only refused but told by its name.
+    """
+
+    #: built-in validator → digest of its code, parameters and shared measures; a pack's are in the pack's.
+    validators: dict[str, Digest]
+    #: capability → digest of its declaration.
+    capabilities: dict[str, Digest]
+    compatibility: Digest
+    recovery: Digest
 
 
 class Qualification(Document):
@@ -42,6 +59,7 @@ class Qualification(Document):
     graph: Digest
     pack: Digest
     corpus: Digest
+    bindings: Bindings
     cases: tuple[CaseResult, ...] = Field(min_length=1, strict=False)
 
     @property
@@ -61,6 +79,7 @@ class Review(Document):
     pack: Digest
     corpus: Digest
     results: Digest
+    bindings: Bindings
     cases: int = Field(ge=1)
     passed: Literal[True]
     #: drawn by the validator for each review, so that each makes a receipt of its own, consumed once.

@@ -2,8 +2,8 @@
 
 Rules kept here:
 
-* Only a graph that is certified for exactly this digest and pack is commissioned, by another identity than
-  those who built, reviewed and certified it.
+* Only a graph that is certified and published for exactly this digest and pack is commissioned, by another
+  identity than those who built, reviewed, certified and published it.
 * A later commission of the same graph replaces the earlier; a commission of another revision does not, and
   while two stand nothing runs: the old one is revoked first.
 """
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from fabric_dagster.capabilities.effects import EFFECTS
 from fabric_dagster.errors import Fault, Refused
-from fabric_dagster.governance.certification import certified, separate
-from fabric_dagster.governance.history import history, stream_of
+from fabric_dagster.governance.history import duties, history, stream_of, who
+from fabric_dagster.governance.lifecycle import COMMISSIONED, RESUMED, REVOKED, SUSPENDED, require_step
 from fabric_dagster.governance.roles import require
+from fabric_dagster.governance.separation import separate
 from fabric_dagster.spine.ports import NewEvent
 
 if TYPE_CHECKING:
@@ -41,36 +42,39 @@ def commission(
     """Seal ``document``; the same one again is the same act.
 
     Raises ``Refused`` with every fault: ``authority.denied``, ``authority.uncertified``,
-    ``authority.same_identity``, ``authority.bad_commission``, ``authority.expired``, ``authority.ended``.
+    ``authority.unpublished``, ``authority.same_identity``, ``authority.bad_commission``,
+    ``authority.expired``, ``authority.lifecycle``, ``authority.ended``.
     """
     require(trust, signer, "graph.commission")
-    found = certified(store, trust, document.graph, pack=document.pack, digest=document.certificate)
-    if found is None:
+    found = history(store, trust, document.graph)
+    certified = found.certificate(document.certificate)
+    if certified is None or certified.certificate.pack != document.pack:
         raise Refused(
             "authority.uncertified",
             "the commission names no certificate that holds for this graph and pack",
             where=document.reference,
             mend="certify the graph first",
         )
-    builders = [
-        (event.actor, event.keyid)
-        for event in history(store, trust, document.graph).qualified
-        if event.body.get("results") == found.certificate.results
-    ]
-    for builder in builders:
-        separate(
-            builder=builder,
-            certifier=(found.event.actor, found.event.keyid),
-            commissioner=(signer.identity, signer.keyid),
+    published = found.publication(document.certificate)
+    if published is None:
+        raise Refused(
+            "authority.unpublished",
+            "the certificate is not published",
+            where=document.reference,
+            value=document.certificate,
+            mend=f"publish it first: `fabric publish {document.reference}`",
         )
+    acts = {**duties(certified), "publisher": who(published.event)}
+    separate(**acts, commissioner=(signer.identity, signer.keyid))
     faults = list(_faults(store, signer, document, now or datetime.now(UTC)))
-    if document.reference != found.certificate.reference:
+    if document.reference != certified.certificate.reference:
         faults.append(_bad("it is for another reference than its certificate", document.reference))
     if faults:
         raise Refused.of(faults)
+    require_step(found.state, COMMISSIONED, document.reference)
     body = {"commission": document.body()}
     event = store.append(
-        [NewEvent(stream_of(document.graph), "graph.commissioned", body, f"commission:{document.digest}")],
+        [NewEvent(stream_of(document.graph), COMMISSIONED, body, f"commission:{document.digest}")],
         signer=signer,
     )[0]
     standing = history(store, trust, document.graph)
@@ -108,12 +112,48 @@ def _bad(what: str, value: str) -> Fault:
     return Fault("authority.bad_commission", f"the commission is refused: {what}", "", "mend it", value)
 
 
-def revoke(store: EventStore, signer: Signer, graph: str, reason: str, trust: TrustRoot) -> Event | None:
-    """End the commission of ``graph``; ``None`` where none is in force."""
-    require(trust, signer, "graph.revoke")
-    standing = history(store, trust, graph).commissioned
-    if standing is None:
-        return None
-    body = {"graph": graph, "commission": standing.commission.digest, "reason": reason}
-    key = f"revoked:{standing.commission.digest}"
-    return store.append([NewEvent(stream_of(graph), "graph.revoked", body, key)], signer=signer)[0]
+def suspend(
+    store: EventStore, signer: Signer, graph: str, reference: str, reason: str, trust: TrustRoot
+) -> Event:
+    """Pause the commission of ``graph`` until it is resumed: nothing new begins, nothing new is committed.
+
+    Raises ``Refused`` (``authority.denied``, ``authority.lifecycle``, ``authority.no_reason``) and
+    ``Conflict`` where somebody else acted on the graph at the same moment.
+    """
+    return _end(store, signer, graph, reference, reason, trust, "graph.suspend", SUSPENDED)
+
+
+def resume(
+    store: EventStore, signer: Signer, graph: str, reference: str, reason: str, trust: TrustRoot
+) -> Event:
+    """Let the suspended commission go on; what drifted meanwhile is still refused. Raises as ``suspend``."""
+    return _end(store, signer, graph, reference, reason, trust, "graph.resume", RESUMED)
+
+
+def revoke(
+    store: EventStore, signer: Signer, graph: str, reference: str, reason: str, trust: TrustRoot
+) -> Event:
+    """End everything that stands for ``graph``: certificates, publications, commission. As ``suspend``."""
+    return _end(store, signer, graph, reference, reason, trust, "graph.revoke", REVOKED)
+
+
+def _end(
+    store: EventStore,
+    signer: Signer,
+    graph: str,
+    reference: str,
+    reason: str,
+    trust: TrustRoot,
+    action: str,
+    kind: str,
+) -> Event:
+    require(trust, signer, action)
+    if not reason.strip():
+        raise Refused("authority.no_reason", "a reason is missing", where=reference, mend="give --reason")
+    found = history(store, trust, graph)
+    require_step(found.state, kind, reference)
+    body = {"reference": reference, "graph": graph, "reason": reason}
+    if found.commissioned is not None:
+        body["commission"] = found.commissioned.commission.digest
+    expected = {stream_of(graph): found.version}
+    return store.append([NewEvent(stream_of(graph), kind, body)], signer=signer, expected=expected)[0]

@@ -2,8 +2,10 @@
 
 Rules kept here:
 
-* Each case goes the way of a ticket: read, typed, decided from evidence, and every application partition's
-  plan bound. No provider is called, nothing is written, nothing is granted.
+* Each case goes the way of a ticket: read, typed, decided from evidence, and then through exactly the
+  partitions that a run goes through: every application partition's plan is bound, every control's arguments
+  are, and the checks that would judge each are laid down. No provider is called, nothing is written, nothing
+  is granted.
 * The results hold nothing that differs from one pass to the next, so that the separate validator, who
   derives them again from the same bytes, comes to the same digest or does not sign.
 * What an application would produce stands as a fixed placeholder of its type; random choices are not drawn.
@@ -11,8 +13,10 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fabric_dagster.capabilities.registry import capabilities as registered
 from fabric_dagster.contracts.physical_plan import PlanInput
@@ -21,7 +25,7 @@ from fabric_dagster.digests import digest_of
 from fabric_dagster.errors import FabricError, UsageFault
 from fabric_dagster.graphs.compile import compile_graph
 from fabric_dagster.graphs.plan import bind_plan
-from fabric_dagster.graphs.refs import ANY
+from fabric_dagster.graphs.refs import ANY, Ref, replace_refs
 from fabric_dagster.graphs.seal import seal_graph
 from fabric_dagster.intelligence.corpora import corpus_digest, corpus_names, load_corpus
 from fabric_dagster.intelligence.decide import CAPABILITY as DECISION
@@ -31,8 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fabric_dagster.capabilities.base import Capability
+    from fabric_dagster.contracts.qualification import Bindings
     from fabric_dagster.contracts.ticket import Ticket
-    from fabric_dagster.graphs.compiled import CompiledGraph
+    from fabric_dagster.graphs.compiled import CompiledGraph, CompiledPartition
     from fabric_dagster.intelligence.corpora import Case, Corpus
     from fabric_dagster.intelligence.decide import Decision
     from fabric_dagster.intelligence.packs import LoadedPack
@@ -45,6 +50,8 @@ PLACEHOLDERS: Mapping[str, Any] = {
     "scalar": "0",
     "text": "placeholder",
 }
+#: applies a function to every case, in order
+Each: TypeAlias = Callable[[Callable[["Case"], CaseResult], Iterable["Case"]], Iterable[CaseResult]]
 FILES = frozenset({"png", "psd", "picture", "file"})
 
 
@@ -62,8 +69,19 @@ def compile_reference(
     return compile_graph(seal_graph(pack.graphs[reference], known), known)
 
 
-def qualify(pack: LoadedPack, compiled: CompiledGraph, corpus: str | None = None) -> Qualification:
-    """Every case of the corpus (the one for this graph, or the one named); passed or not, with reasons."""
+def qualify(
+    pack: LoadedPack,
+    compiled: CompiledGraph,
+    bindings: Bindings,
+    corpus: str | None = None,
+    *,
+    each: Each = map,
+) -> Qualification:
+    """Every case of the corpus (the one for this graph, or the one named); passed or not, with reasons.
+
+    ``bindings`` are what the graph stands on here (``validators.bindings``). ``each`` applies a function to
+    every case in order, as ``map`` does; a pool's does so on several processes.
+    """
     cases = _corpus(pack, compiled.reference, corpus)
     return Qualification(
         schema_="fabric.qualification.v1",
@@ -71,7 +89,8 @@ def qualify(pack: LoadedPack, compiled: CompiledGraph, corpus: str | None = None
         graph=compiled.digest,
         pack=pack.digest,
         corpus=corpus_digest(pack, cases),
-        cases=tuple(_case(pack, compiled, case) for case in cases.cases),
+        bindings=bindings,
+        cases=tuple(each(partial(_case, pack, compiled), cases.cases)),
     )
 
 
@@ -90,11 +109,15 @@ def _corpus(pack: LoadedPack, reference: str, name: str | None) -> Corpus:
 
 
 def _case(pack: LoadedPack, compiled: CompiledGraph, case: Case) -> CaseResult:
-    outcome = judge(pack, compiled.reference, case.ticket, frozenset(registered()))
+    # Served is what the graph itself binds: the same for the builder and for the validator, whatever
+    # provider there is where it will run.
+    bound = frozenset(node.capability for node in compiled.graph.nodes)
+    outcome = judge(pack, compiled.reference, case.ticket, bound)
     plans: dict[str, str] = {}
+    controls: dict[str, str] = {}
     if outcome.ticket is not None and outcome.decision is not None:
         try:
-            plans = _plans(compiled, outcome.ticket, outcome.decision)
+            plans, controls = _walk(pack, compiled, outcome.ticket, outcome.decision)
         except FabricError as error:
             outcome = Outcome(outcome.ticket, None, error.faults)
     why = mismatch(outcome, case.expect)
@@ -109,26 +132,67 @@ def _case(pack: LoadedPack, compiled: CompiledGraph, case: Case) -> CaseResult:
         rule=None if decision is None else decision.rule,
         values={} if decision is None else dict(decision.values),
         plans=plans,
+        controls=controls,
         codes=tuple(outcome.codes),
         why=why,
     )
 
 
-def _plans(compiled: CompiledGraph, ticket: Ticket, decision: Decision) -> dict[str, str]:
+def _walk(
+    pack: LoadedPack, compiled: CompiledGraph, ticket: Ticket, decision: Decision
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The bound plans of the application partitions and the controls of all, in the order of a run."""
     run = digest_of("fabric.qualification-run.v1", {"graph": compiled.digest, "ticket": ticket.digest})
-    plans = {}
+    plans, controls = {}, {}
     for partition in compiled.partitions:
-        if partition.template is None:
-            continue
         files: dict[str, str] = {}
 
         def resolve(source: str, name: str, files: dict[str, str] = files) -> Any:  # noqa: ANN401 - any value
             return _value(compiled, ticket, decision, files, source, name)
 
+        controls[partition.id] = _control(pack, compiled, partition, resolve)
+        if partition.template is None:
+            continue
         bound = bind_plan(partition.template, resolve, run=run)
         inputs = tuple(PlanInput(path=path, digest=digest) for path, digest in sorted(files.items()))
         plans[partition.id] = bound.model_copy(update={"inputs": inputs}).digest
-    return plans
+    return plans, controls
+
+
+def _control(
+    pack: LoadedPack,
+    compiled: CompiledGraph,
+    partition: CompiledPartition,
+    resolve: Callable[[str, str], Any],
+) -> str:
+    """What stands between partitions here: a control's arguments, and the checks that would judge it."""
+    by_id = {node.id: node for node in compiled.graph.nodes}
+    nodes = (by_id[name] for name in partition.nodes if partition.template is None)
+
+    def value(node: str, ref: Ref) -> Any:  # noqa: ANN401 - any value
+        return resolve(f"{ANY}:{node}" if ref.source == ANY else ref.source, ref.name)
+
+    checks = (
+        {
+            "id": item.id,
+            "after": item.after,
+            "blocking": item.blocking,
+            "params": pack.pack.checks.get(item.id, {}),
+        }
+        for item in compiled.validators[partition.id]
+    )
+    body = {
+        "needs": partition.needs,
+        "controls": {
+            node.id: {
+                "capability": node.capability,
+                "arguments": replace_refs(node.args, partial(value, node.id)),
+            }
+            for node in nodes
+        },
+        "checks": list(checks),
+    }
+    return digest_of("fabric.qualified-control.v1", body)
 
 
 def _value(

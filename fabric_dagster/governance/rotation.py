@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fabric_dagster.digests import canonical, dsse_open, dsse_sign
 from fabric_dagster.errors import CheckFailed, InvalidDocument, Refused
-from fabric_dagster.governance.roles import lawful, require
+from fabric_dagster.governance.roles import require
 from fabric_dagster.governance.trust import KeyEnd, TrustedIdentity, TrustedKey, TrustRoot, keyid_of
 from fabric_dagster.spine.ports import TRUST_STREAM, NewEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from fabric_dagster.governance.trust import Role
     from fabric_dagster.spine.ports import Event, EventStore, Signer
 
 PAYLOAD_TYPE = "application/vnd.fabric.trust-root.v1+json"
@@ -190,11 +191,14 @@ def _no_successor(why: str) -> Refused:
     )
 
 
-def followed(root: TrustRoot, read: Callable[[TrustRoot, int], Event | None]) -> TrustRoot:
+def followed(
+    root: TrustRoot, read: Callable[[TrustRoot, int], Event | None], keeper: Role = "admin"
+) -> TrustRoot:
     """The newest version on the log that ``root`` is a version of, with the place of every version.
 
-    ``read`` gives the first event of the stream ``trust`` after a position, opened under a root. Raises
-    ``Refused``: ``trust.not_pinned`` where ``root`` is no version of the log's chain, or the chain was
+    ``read`` gives the first event of the stream ``trust`` after a position, opened under a root. ``keeper``
+    is the role of whoever keeps the log; what makes a version lawful is its envelope, always an admin's.
+    Raises ``Refused``: ``trust.not_pinned`` where ``root`` is no version of the log's chain, or the chain was
     written by one who may not; ``trust.not_successor`` where a version does not follow the one before. A
     log without a chain (one that is just being made) takes the root as it is.
     """
@@ -202,12 +206,19 @@ def followed(root: TrustRoot, read: Callable[[TrustRoot, int], Event | None]) ->
     positions: dict[int, int] = {}
     while (event := read(_open_ended(present, positions), max(positions.values(), default=0))) is not None:
         version = int(event.body["version"])
+        if chain and version != max(positions) + 1:
+            raise _not_pinned(f"version {version} does not follow in its chain")
         positions[version] = event.position
         chain.append(event)
         if version > root.version:
             present = succeed(present, event.body["envelope"])
     placed = present.placed(positions)
-    if any(not lawful(event, placed) for event in chain):
+    if any(
+        event.type not in {PINNED, ROTATED}
+        or keeper not in placed.roles(event.actor)
+        or not placed.valid_at(event.keyid, event.position)
+        for event in chain
+    ):
         raise _not_pinned("its chain was written by one who may not")
     recorded = {int(event.body["version"]): event.body["digest"] for event in chain}
     if chain and recorded.get(root.version) != root.digest:

@@ -14,7 +14,6 @@ from typing import TextIO
 from fabric_dagster.errors import CheckFailed, FabricError, InvalidDocument
 from fabric_dagster.validators import program
 from fabric_dagster.validators.keys import load_key, make_key
-from fabric_dagster.validators.review import signed_review
 from fabric_dagster.validators.run import Bench
 from fabric_dagster.validators.verdicts import sign_verdict
 
@@ -47,7 +46,6 @@ def _parser() -> argparse.ArgumentParser:
         ("serve", "answer requests on standard input until it ends"),
         ("keygen", "make the key of a new validator's home"),
         ("judge", "judge one evidence file; print the envelope"),
-        ("review", "review a candidate graph over its pack's corpus; print the receipt"),
     ):
         command = commands.add_parser(name, help=text)
         command.add_argument("--home", type=Path, required=True, help="the validator's own home")
@@ -56,10 +54,6 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "--out", type=Path, help="folder for the pictures (default: a temporary one)"
             )
-        if name == "review":
-            command.add_argument("--pack", type=Path, required=True, help="the pack's folder")
-            command.add_argument("--graph", required=True, help="the graph as Name@MAJOR")
-            command.add_argument("--corpus", help="the corpus (default: the one for this graph)")
     return parser
 
 
@@ -71,12 +65,6 @@ def _serve(asked: argparse.Namespace, output: TextIO) -> int:
 def _keygen(asked: argparse.Namespace, output: TextIO) -> int:
     key = make_key(asked.home)
     output.write(json.dumps({"identity": key.identity, "keyid": key.keyid}) + "\n")
-    return 0
-
-
-def _review(asked: argparse.Namespace, output: TextIO) -> int:
-    envelope = signed_review(asked.pack, asked.graph, load_key(asked.home), asked.corpus)
-    output.write(json.dumps(envelope) + "\n")
     return 0
 
 
@@ -101,7 +89,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, TextIO], int]] = {
     "serve": _serve,
     "keygen": _keygen,
     "judge": _judge,
-    "review": _review,
 }
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from fabric_dagster.digests import digest_bytes, digest_of
 from fabric_dagster.errors import Fault, InvalidDocument
 from fabric_dagster.validators import checks, kernels
-from fabric_dagster.validators.base import AnyValidator, Validator
+from fabric_dagster.validators.base import AnyValidator, Params, Validator
 from resources.unity import text
 
 if TYPE_CHECKING:
@@ -48,9 +48,7 @@ class Registered:
             {
                 "id": self.validator.id,
                 "source": digest_bytes(_text(self.source)),
-                "params": digest_of(
-                    "fabric.validator-params.v1", _floatless(self.validator.params.model_json_schema())
-                ),
+                "params": _params(self.validator.params),
                 "measures": _measures(),
             },
         )
@@ -135,6 +133,12 @@ def _load(path: Path, digest: str) -> ModuleType:
 def _declared(module: ModuleType) -> AnyValidator | None:
     declared = getattr(module, "VALIDATOR", None)
     return declared if isinstance(declared, Validator) else None
+
+
+@cache
+def _params(params: type[Params]) -> str:
+    """Digest of the parameters' schema; a class does not change while it is loaded."""
+    return digest_of("fabric.validator-params.v1", _floatless(params.model_json_schema()))
 
 
 @cache

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from fabric_dagster.digests import digest_file, digest_of
+from fabric_dagster.digests import digest_file
 from fabric_dagster.errors import InvalidDocument, OperationFailed
 from fabric_dagster.governance.authority import authorize_execution
 from fabric_dagster.supervisor.services import Services
 from fabric_dagster.supervisor.workflows import Workflow, load_workflows
 from resources.home import Home
+from resources.supervision.scoping import project_identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from fabric_dagster.contracts.commission import Commission
+    from fabric_dagster.contracts.qualification import Bindings
     from fabric_dagster.supervisor.ports import Provider
     from resources.validator.client import ValidatorClient
 
@@ -87,6 +89,7 @@ class Hall:
             project=home.project,
             templates=home.templates,
             stages=home.stages,
+            budget=home.config.budget,
             tell=self._told,
         )
 
@@ -129,8 +132,15 @@ class Hall:
             providers=self.provider_versions(workflow),
             sops={name: item.digest for name, item in workflow.pack.pack.citations.items()},
             templates=self.template_digests(workflow),
+            bindings=self.bindings(workflow),
             project=self.project_id,
         )
+
+    def bindings(self, workflow: Workflow) -> Bindings:
+        """What the graph stands on as it is here now: validators, capabilities, compatibility, recovery."""
+        from fabric_dagster.validators.bindings import bindings_of
+
+        return bindings_of(workflow.compiled)
 
     @cached_property
     def served(self) -> frozenset[str]:
@@ -140,7 +150,7 @@ class Hall:
     @cached_property
     def project_id(self) -> str:
         """The identity of the project's root: where it lies. A copy elsewhere is another project."""
-        return digest_of("fabric.project-root.v1", self.home.project.resolve().as_posix())
+        return project_identity(self.home.project)
 
     def provider_versions(self, workflow: Workflow) -> dict[str, str]:
         """Application → ``provider/version`` that serves ``workflow`` here."""

@@ -66,7 +66,7 @@ class _Program:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment | {"PYTHONPATH": _roots(), "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "2"},
+            env=environment | {"PYTHONPATH": roots(), "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "2"},
             encoding="utf-8",
             errors="replace",
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
@@ -162,8 +162,8 @@ class _Program:
         return f"it ended with code {self._process.returncode}: {said}"
 
 
-def _roots() -> str:
-    """Where this process has the house from, whether it is installed or run from a checkout."""
+def roots() -> str:
+    """``PYTHONPATH`` of the program: where this process has the house from, installed or a checkout."""
     rooms = (fabric_dagster, resources)
     found = [os.path.dirname(os.path.dirname(str(room.__file__))) for room in rooms]  # noqa: PTH120 - text
     found += [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from fabric_dagster.contracts.commission import Commission
-from fabric_dagster.contracts.qualification import CaseResult, Qualification, Review
+from fabric_dagster.contracts.qualification import Bindings, CaseResult, Qualification, Review
 from fabric_dagster.digests import digest_bytes
 from fabric_dagster.governance.authority import authorize_execution
 from fabric_dagster.governance.certification import certify, record_qualification
 from fabric_dagster.governance.commissioning import commission
+from fabric_dagster.governance.publishing import publish
 from fabric_dagster.governance.receipts import sign_review
 from fabric_dagster.governance.trust import IDENTITIES, TrustRoot
 from resources.keys import signer_of
@@ -22,6 +23,14 @@ REFERENCE = "MakeIcon@1"
 def digest(text):
     """A digest that stands for something."""
     return digest_bytes(text.encode())
+
+
+BINDINGS = Bindings(
+    validators={"png_valid@1": digest("png_valid")},
+    capabilities={"unity.import_texture@1": digest("import_texture")},
+    compatibility=digest("compatibility"),
+    recovery=digest("recovery"),
+)
 
 
 class World:
@@ -44,6 +53,7 @@ class World:
             "graph": digest("graph"),
             "pack": digest("pack"),
             "corpus": digest("corpus"),
+            "bindings": BINDINGS,
             "cases": [CaseResult(id="one", outcome="accepted", passed=True)],
         }
         return Qualification.model_validate(facts | changed)
@@ -63,6 +73,7 @@ class World:
             "pack": qualification.pack,
             "corpus": qualification.corpus,
             "results": qualification.digest,
+            "bindings": qualification.bindings,
             "cases": len(qualification.cases),
             "passed": True,
             "nonce": "0" * 32,
@@ -73,10 +84,19 @@ class World:
         """The signed review."""
         return sign_review(self.review(qualification, **changed), self.signers[by])
 
-    def certify(self, by="certifier", **changed):
+    def certify(self, by="certifier", nonce="0" * 32, **changed):
         """Qualify, review, certify."""
-        qualification = self.qualify(**changed)
-        return certify(self.store, self.signers[by], self.receipt(qualification), self.trust)
+        receipt = self.receipt(self.qualify(**changed), nonce=nonce)
+        self.certificate = certify(self.store, self.signers[by], receipt, self.trust)
+        return self.certificate
+
+    def act(self, verb, by, graph="graph"):
+        """Suspend, resume or revoke."""
+        return verb(self.store, self.signers[by], digest(graph), REFERENCE, "for the test", self.trust)
+
+    def publish(self, certificate, by="publisher"):
+        """Make a certificate available for commissioning."""
+        return publish(self.store, self.signers[by], certificate.graph, certificate.reference, self.trust)
 
     def document(self, certificate, /, **changed):
         """A commission on that certificate."""
@@ -101,9 +121,11 @@ class World:
         }
         return Commission.model_validate(facts | changed)
 
-    def commission(self, certificate, /, by="commissioner", **changed):
-        """Seal a commission."""
+    def commission(self, certificate, /, by="commissioner", *, publish=True, **changed):
+        """Publish the certificate, where it is not yet, and seal a commission."""
         document = self.document(certificate, **changed)
+        if publish:
+            self.publish(certificate)
         commission(self.store, self.signers[by], document, self.trust, now=NOW)
         return document
 
@@ -121,6 +143,7 @@ class World:
             "providers": {"unity": "headless/1.0.0"},
             "sops": {"sop_1": digest("sop")},
             "templates": {"icon.psd": digest("template"), "other.psd": digest("other")},
+            "bindings": BINDINGS,
             "project": digest("project"),
         }
         return authorize_execution(self.store, **(facts | changed))

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from governance_world import NOW, digest
+from governance_world import BINDINGS, NOW, digest
 
 from fabric_dagster.contracts.qualification import CaseResult
 from fabric_dagster.errors import Refused
 from fabric_dagster.governance.certification import certify, record_qualification
-from fabric_dagster.governance.commissioning import commission, revoke
-from fabric_dagster.governance.history import stream_of
+from fabric_dagster.governance.commissioning import commission, resume, revoke, suspend
+from fabric_dagster.governance.history import history, stream_of
 from fabric_dagster.governance.receipts import sign_review
 from fabric_dagster.governance.roles import SIGNED_BY, TABLE, access
 from fabric_dagster.governance.trust import IDENTITIES
@@ -46,16 +46,18 @@ def test_a_qualified_graph_is_uncertified(world):
     assert refused(world.authorize) == ["authority.uncertified"]
 
 
-def test_a_certified_graph_is_uncommissioned(world):
-    """A certificate lets nothing run."""
-    world.certify()
+def test_a_certified_graph_is_unpublished_and_a_published_one_uncommissioned(world):
+    """Neither lets anything run."""
+    certificate = world.certify()
+    assert refused(world.authorize) == ["authority.unpublished"]
+    assert refused(world.commission, certificate, publish=False) == ["authority.unpublished"]
+    world.publish(certificate)
     assert refused(world.authorize) == ["authority.uncommissioned"]
 
 
 @pytest.mark.parametrize(
     ("changed", "code"),
     [
-        ({"graph_digest": digest("another graph")}, "authority.uncertified"),
         ({"reference": "Other@1"}, "authority.uncertified"),
         ({"pack_digest": digest("changed pack")}, "authority.pack_drift"),
         ({"workspace": "other"}, "authority.workspace"),
@@ -81,27 +83,76 @@ def test_what_differs_from_the_commission_is_refused(commissioned, changed, code
     assert refused(commissioned.authorize, **changed) == [code]
 
 
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({}, "graph_drift"),
+        ({"validators": {"png_valid@1": digest("mended")}}, "validator_drift"),
+        ({"validators": {}}, "validator_drift"),
+        ({"capabilities": {"unity.import_texture@1": digest("widened")}}, "capability_drift"),
+        ({"compatibility": digest("wider")}, "compatibility_drift"),
+        ({"recovery": digest("more attempts")}, "recovery_drift"),
+    ],
+)
+def test_a_changed_graph_is_refused_by_what_changed(commissioned, changed, code):
+    """The new revision has no certificate, and what makes it another one is said by its own code."""
+    found = refused(
+        commissioned.authorize,
+        graph_digest=digest("another graph"),
+        bindings=BINDINGS.model_copy(update=changed),
+    )
+    assert found == [f"authority.{code}", "authority.uncertified"]
+    if changed:
+        assert refused(commissioned.authorize, bindings=BINDINGS.model_copy(update=changed)) == [
+            f"authority.{code}"
+        ]
+
+
 def test_all_differences_are_named_at_once(commissioned):
     """Several reasons, one refusal."""
     found = refused(commissioned.authorize, sops={}, templates={}, effects=["artifact.seal"])
     assert found == ["authority.sop_drift", "authority.template_drift", "authority.effects"]
 
 
-def test_a_replaced_commission_counts_and_a_revoked_one_does_not(commissioned):
-    """The newest commission of a graph is in force, until it is ended."""
+def test_a_replaced_commission_counts(commissioned):
+    """The newest commission of a graph is in force."""
     certificate = commissioned.certify(corpus=digest("second corpus"))
     replaced = commissioned.commission(certificate, expires="2027-01-01T00:00:00Z")
     assert commissioned.authorize() == replaced
-    revoke(commissioned.store, commissioned.signers["admin"], digest("graph"), "tested", commissioned.trust)
-    assert refused(commissioned.authorize) == ["authority.uncommissioned"]
-    ended = revoke(
-        commissioned.store, commissioned.signers["admin"], digest("graph"), "again", commissioned.trust
-    )
-    assert ended is None
+
+
+def test_a_suspended_commission_waits_and_goes_on(commissioned):
+    """The same commission; nothing is commissioned over a suspension."""
+    before = commissioned.authorize()
+    commissioned.act(suspend, "commissioner")
+    assert refused(commissioned.authorize) == ["authority.suspended"]
+    certificate = commissioned.certificate
     assert refused(commissioned.commission, certificate, expires="2027-01-01T00:00:00Z") == [
-        "authority.ended"
+        "authority.lifecycle"
     ]
-    commissioned.commission(certificate, expires="2027-01-02T00:00:00Z")
+    assert refused(commissioned.act, suspend, "admin") == ["authority.lifecycle"]
+    commissioned.act(resume, "admin")
+    assert commissioned.authorize() == before
+
+
+def test_a_revoked_graph_begins_anew(commissioned):
+    """Old certificates, publications and commissions are void; every step is done again."""
+    certificate = commissioned.certificate
+    commissioned.act(revoke, "admin")
+    assert refused(commissioned.authorize) == ["authority.revoked"]
+    assert refused(commissioned.act, revoke, "admin") == ["authority.lifecycle"]
+    assert refused(commissioned.commission, certificate, publish=False) == ["authority.uncertified"]
+    assert refused(commissioned.publish, certificate) == ["authority.uncertified"]
+    again = commissioned.certify(nonce="f" * 32)
+    commissioned.commission(again, expires="2027-01-02T00:00:00Z")
+    assert commissioned.authorize().expires == "2027-01-02T00:00:00Z"
+
+
+def test_a_replaced_commission_does_not_come_back(commissioned):
+    """The same words are the same act, and that act has ended; another expiry is another commission."""
+    commissioned.commission(commissioned.certificate, expires="2027-01-01T00:00:00Z")
+    assert refused(commissioned.commission, commissioned.certificate) == ["authority.ended"]
+    commissioned.commission(commissioned.certificate, expires="2027-01-02T00:00:00Z")
     assert commissioned.authorize().expires == "2027-01-02T00:00:00Z"
 
 
@@ -111,11 +162,9 @@ def test_two_revisions_in_force_are_ambiguous_until_one_is_revoked(commissioned)
     commissioned.commission(other)
     assert refused(commissioned.authorize) == ["authority.ambiguous"]
     assert refused(commissioned.authorize, graph_digest=digest("second revision")) == ["authority.ambiguous"]
-    revoke(
-        commissioned.store, commissioned.signers["commissioner"], digest("graph"), "old", commissioned.trust
-    )
+    commissioned.act(revoke, "commissioner")
     assert commissioned.authorize(graph_digest=digest("second revision")).graph == digest("second revision")
-    assert refused(commissioned.authorize) == ["authority.uncommissioned"]
+    assert refused(commissioned.authorize) == ["authority.revoked"]
 
 
 def test_an_expired_revision_or_one_for_another_project_is_not_in_the_way(commissioned):
@@ -132,8 +181,9 @@ def test_an_expired_revision_or_one_for_another_project_is_not_in_the_way(commis
 
 def test_a_caller_cannot_claim_a_lifecycle(world):
     """Events that grant something count only from those who may sign them."""
-    certificate = world.document(world.certify())
-    body = {"commission": certificate.body()}
+    certificate = world.certify()
+    world.publish(certificate)
+    body = {"commission": world.document(certificate).body()}
     for identity in ("runtime", "builder", "operator", "certifier", "admin"):
         event = NewEvent(stream_of(digest("graph")), "graph.commissioned", body)
         world.store.append([event], signer=world.signers[identity])
@@ -164,7 +214,8 @@ def test_a_certificate_without_a_receipt_is_none(world):
     ):
         event = NewEvent(stream_of(digest("forged")), "graph.certified", body)
         world.store.append([event], signer=world.signers["certifier"])
-    assert refused(world.authorize, graph_digest=digest("forged")) == ["authority.uncertified"]
+    assert refused(world.authorize, graph_digest=digest("forged"))[-1] == "authority.uncertified"
+    assert len(history(world.store, world.trust, digest("forged")).ignored) == 4
 
 
 # -- certification
@@ -270,7 +321,13 @@ def test_only_a_commissioner_commissions(world, identity):
 def test_one_person_with_several_roles_promotes_nothing(world):
     """Roles may be shared by an identity; acts on one graph may not."""
     roles = world.trust.body()
-    roles["identities"]["builder"]["roles"] = ["builder", "certifier", "commissioner", "validator"]
+    roles["identities"]["builder"]["roles"] = [
+        "builder",
+        "certifier",
+        "publisher",
+        "commissioner",
+        "validator",
+    ]
     world.trust = type(world.trust).model_validate(roles)
     qualification = world.qualify()
     receipt = world.receipt(qualification)
@@ -281,9 +338,10 @@ def test_one_person_with_several_roles_promotes_nothing(world):
     assert refused(certify, world.store, world.signers["certifier"], own, world.trust) == [
         "authority.same_identity"
     ]
-    document = world.document(
-        certify(world.store, world.signers["certifier"], receipt, world.trust), commissioner="builder"
-    )
+    certificate = certify(world.store, world.signers["certifier"], receipt, world.trust)
+    assert refused(world.publish, certificate, by="builder") == ["authority.same_identity"]
+    world.publish(certificate)
+    document = world.document(certificate, commissioner="builder")
     assert refused(commission, world.store, world.signers["builder"], document, world.trust, now=NOW) == [
         "authority.same_identity"
     ]
@@ -311,6 +369,7 @@ def test_one_person_with_several_roles_promotes_nothing(world):
 def test_a_commission_that_cannot_hold_is_refused(world, changed, code):
     """Each reason with its code, before anything is sealed."""
     certificate = world.certify()
+    world.publish(certificate)
     head = world.store.head()
     assert refused(world.commission, certificate, **changed) == [code]
     assert world.store.head() == head

@@ -174,7 +174,7 @@ def test_refused_by_authority_is_looked_at_again(floor):
     hall, services = floor.hall, floor.hall.services
     workflow = hall.workflow(GRAPH)
     commissioner = hall.home.signer("commissioner")
-    revoke(services.store, commissioner, workflow.compiled.digest, "for the test", services.trust)
+    revoke(services.store, commissioner, workflow.compiled.digest, GRAPH, "for the test", services.trust)
     write_ticket(hall.home.inbox, "A-1")
     write_ticket(hall.home.inbox, "A-2")
     first = floor.tick()

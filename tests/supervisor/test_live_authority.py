@@ -20,7 +20,8 @@ def _template(hall, _patch):
 def _revoked(hall, _patch):
     services = hall.services
     digest = hall.workflow(GRAPH).compiled.digest
-    revoke(services.store, hall.home.signer("commissioner"), digest, "for the test", services.trust)
+    commissioner = hall.home.signer("commissioner")
+    revoke(services.store, commissioner, digest, GRAPH, "for the test", services.trust)
 
 
 def _pack(hall, _patch):
@@ -51,7 +52,7 @@ def _provider(_hall, patch):
 
 CHANGES = {
     "template_drift": _template,
-    "uncommissioned": _revoked,
+    "revoked": _revoked,
     "pack_drift": _pack,
     "sop_drift": _sop,
     "expired": _expired,

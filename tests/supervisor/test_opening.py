@@ -156,14 +156,14 @@ def test_refused_without_commission(hall, ticket):
     """Without a commission nothing opens: exit 3, said once on the ticket's own stream, with the reason."""
     services, workflow = hall.services, hall.workflow(GRAPH)
     commissioner = hall.home.signer("commissioner")
-    revoke(services.store, commissioner, workflow.compiled.digest, "for the test", services.trust)
+    revoke(services.store, commissioner, workflow.compiled.digest, GRAPH, "for the test", services.trust)
     for _ in range(2):
         with pytest.raises(Refused) as found:
             take(hall, ticket, GRAPH)
-        assert ("authority.uncommissioned", 3) == (found.value.code, found.value.exit_code)
+        assert ("authority.revoked", 3) == (found.value.code, found.value.exit_code)
     events = list(services.store.read(ticket_stream("OFFER-101")))
     assert ["ticket.refused"] == [event.type for event in events]
-    assert "authority.uncommissioned" == events[0].body["faults"][0]["code"]
+    assert "authority.revoked" == events[0].body["faults"][0]["code"]
     assert not list(services.store.read(types=["run.opened"]))
 
 
