@@ -1,10 +1,11 @@
 """The composition root: the one place that sees every room. Loading it reads packs and does nothing else."""
 
+import os
 from pathlib import Path
 
 import dagster as dg
 
-from resources.supervision.dagster import FabricResource
+from resources.supervision.dagster import PICTURES, FabricResource
 from sensors.approvals import approvals
 from sensors.cancelled import cancelled
 from sensors.intake import ticket_intake
@@ -19,7 +20,7 @@ def defs() -> dg.Definitions:
         packs,
         dg.Definitions(
             sensors=[ticket_intake, approvals, cancelled, recovery],
-            resources={"fabric": FabricResource()},
+            resources={"fabric": FabricResource(pictures=os.environ.get("FABRIC_PICTURES", PICTURES))},
             executor=dg.in_process_executor,
         ),
     )

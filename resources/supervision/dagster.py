@@ -19,7 +19,8 @@ class FabricResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     """The governed surroundings of every step (``assets.office.Office``).
 
     ``home`` is the folder that `fabric init` made; empty means ``$FABRIC_HOME``, else ``.fabric`` in the
-    checkout. ``pictures`` is the address of the picture server; empty shows no pictures.
+    checkout. ``pictures`` is the address of the picture server (``$FABRIC_PICTURES``, else where `fabric dev`
+    serves); empty shows no pictures.
     """
 
     home: str = ""
