@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from fabric_dagster.errors import OperationFailed
+from resources.photoshop import icc
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,12 +34,12 @@ def srgb() -> bytes:
     return made[:24] + FIRST_OF_2000 + made[36:40] + bytes(4) + made[44:]
 
 
-def describe(icc: bytes) -> tuple[str, str]:
+def describe(profile: bytes) -> tuple[str, str]:
     """The profile's name and what is wrong with it (empty if nothing)."""
     from PIL import ImageCms
 
     try:
-        opened = ImageCms.ImageCmsProfile(io.BytesIO(icc))
+        opened = ImageCms.ImageCmsProfile(io.BytesIO(profile))
     except (OSError, ImageCms.PyCMSError, ValueError):
         return "", "the embedded ICC profile can't be read"
     try:
@@ -48,11 +49,11 @@ def describe(icc: bytes) -> tuple[str, str]:
         return "unnamed", ""
 
 
-def is_srgb(icc: bytes | None) -> bool:
-    """Whether colours under ``icc`` are sRGB already; an absent profile is."""
-    if icc is None:
+def is_srgb(profile: bytes | None) -> bool:
+    """Whether colours under ``profile`` are sRGB already; an absent profile is."""
+    if profile is None:
         return True
-    name, fault = describe(icc)
+    name, fault = describe(profile)
     return not fault and name.lower().startswith("srgb") and "linear" not in name.lower()
 
 
@@ -64,8 +65,9 @@ def same_space(first: bytes | None, second: bytes | None) -> bool:
 def convert(rgb: np.ndarray, source: bytes | None, target: bytes | None, where: str) -> np.ndarray:
     """Straight RGB ``(h, w, 3)`` uint8 or float32 in 0…1 from profile to profile; same type back.
 
-    ``None`` stands for sRGB. Float goes through a 33³ table of the same transform, so 16-bit pictures
-    keep their depth. Raises ``photoshop.profile_broken`` or ``photoshop.profile_unsupported``.
+    ``None`` stands for sRGB. Floats between matrix profiles are computed, others go through a 33³ table of
+    the library's transform, which is one of 8 bits. Raises ``photoshop.profile_broken`` or
+    ``photoshop.profile_unsupported``.
     """
     import numpy as np
     from PIL import Image
@@ -80,6 +82,9 @@ def convert(rgb: np.ndarray, source: bytes | None, target: bytes | None, where: 
         return toned if rgb.dtype == np.uint8 else toned.astype(np.float32) / 255
     if rgb.dtype == np.uint8:
         return np.asarray(transform.apply(Image.fromarray(np.ascontiguousarray(rgb))))
+    exact = icc.matrix_of(source or srgb()), icc.matrix_of(target or srgb())
+    if exact[0] is not None and exact[1] is not None:
+        return icc.convert(rgb, exact[0], exact[1])
     return _through_table(rgb, transform)
 
 

@@ -178,7 +178,9 @@ def _text(session: Session, _number: int, args: dict[str, Any]) -> dict[str, Any
 def _export(session: Session, _number: int, args: dict[str, Any]) -> dict[str, Any]:
     copy = session.current
     preset = preset_of(args.get("preset", "canvas"))
-    png, facts = export_png(copy.document, copy.data(), preset)
+    data, document = copy.data(), copy.document
+    layer = resolve(document, args["layer"]) if args.get("layer") else None
+    png, facts = export_png(document, data, preset, layer)
     session.exports[args["out"]] = png
     return facts
 

@@ -15,7 +15,8 @@ from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import OperationFailed
 from resources.photoshop import colour
 from resources.photoshop.address import path_of
-from resources.photoshop.compose import Picture, composite, composite_only
+from resources.photoshop.artboards import artboard_for
+from resources.photoshop.compose import composite, composite_deep, narrowed
 from resources.photoshop.png import encode_png, verify_png
 from resources.photoshop.raster import premultiplied, resample, straightened
 
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     from fabric_dagster.capabilities.photoshop_shared import ExportPreset
     from resources.photoshop.document import Document, Layer
 
-    Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+    Samples = np.ndarray[Any, np.dtype[np.uint8 | np.uint16]]
 
-#: colour of a pixel whose alpha is below this is too coarse to bleed from
-SOLID = 32
+#: colour of a pixel whose alpha is below an eighth is too coarse to bleed from
+SOLID = 8
+SIXTEEN = 16
 MAX_PIXELS = 400_000_000
 
 
@@ -34,8 +36,12 @@ def export_png(
     document: Document, data: bytes, preset: ExportPreset, layer: Layer | None = None
 ) -> tuple[bytes, dict[str, Any]]:
     """The PNG of ``document`` (whose bytes are ``data``), or of one ``layer`` alone, and facts about it."""
-    picture = composite(document.container, data) if layer is None else isolated(document, data, layer)
-    pixels, profile = picture.pixels, picture.profile
+    area = None
+    if preset.area == "artboard":
+        layer, area = artboard_for(document, layer)
+    pixels, profile, gaps = _drawn(document, data, preset, layer)
+    if area is not None:
+        pixels = area.cut(pixels)
     if not pixels[..., 3].any():
         raise OperationFailed(
             "photoshop.nothing_visible",
@@ -44,11 +50,16 @@ def export_png(
             mend="show a layer, or export another one",
         )
     pixels, embedded, space = _coloured(pixels, profile, preset)
-    origin = (0, 0)
+    middle = pixels.shape[1] / 2, pixels.shape[0] / 2
+    origin = (area.left, area.top) if area is not None else (0, 0)
     if preset.area == "content":
         left, top, right, bottom = alpha_bounds(pixels)
         pixels, origin = pixels[top:bottom, left:right], (left, top)
-    pixels = _framed(_sized(pixels, preset), preset)
+        middle = middle[0] - left, middle[1] - top
+    before = pixels.shape
+    pixels = _sized(pixels, preset)
+    scale = pixels.shape[1] / before[1], pixels.shape[0] / before[0]
+    pixels, inset = _framed(pixels, preset)
     pixels = bleed(pixels)
     png = encode_png(pixels, embedded)
     verify_png(png, pixels)
@@ -57,16 +68,37 @@ def export_png(
         "width": width,
         "height": height,
         "mode": "RGBA",
-        "depth": 8,
+        "depth": pixels.dtype.itemsize * 8,
         "colour_space": space,
         "alpha_bounds": dict(zip(("left", "top", "right", "bottom"), alpha_bounds(pixels), strict=True)),
         "canvas_origin": {"left": origin[0], "top": origin[1]},
-        "not_drawn": picture.gaps,
+        # Where the middle of the canvas (or artboard) lies: a sprite's pivot, from the bottom left.
+        "pivot": {
+            "x": f"{(middle[0] * scale[0] + inset[0]) / width:.6f}",
+            "y": f"{1 - (middle[1] * scale[1] + inset[1]) / height:.6f}",
+        },
+        "scale": f"{scale[0]:.6f}",
+        "not_drawn": gaps,
         "digest": digest_bytes(png),
     }
 
 
-def isolated(document: Document, data: bytes, layer: Layer) -> Picture:
+def _drawn(
+    document: Document, data: bytes, preset: ExportPreset, layer: Layer | None
+) -> tuple[Samples, bytes | None, dict[str, int]]:
+    """Straight samples at the depth that the preset asks for, their profile, and what is missing."""
+    container = document.container
+    header = container.header
+    depth = preset.depth if preset.depth != "document" else (16 if header.depth == SIXTEEN else 8)
+    if layer is None:
+        picture = composite(container, data)
+        pixels: Samples = picture.pixels if depth != SIXTEEN else composite_deep(container, data, picture)
+        return pixels, picture.profile, picture.gaps
+    pixels, gaps = isolated(document, layer, deep=depth == SIXTEEN)
+    return pixels, document.icc, gaps
+
+
+def isolated(document: Document, layer: Layer, *, deep: bool = False) -> tuple[Samples, dict[str, int]]:
     """One layer or group alone on the canvas, with its own effects, cut by its clip base if it has one."""
     if not layer.shown:
         raise OperationFailed(
@@ -75,13 +107,21 @@ def isolated(document: Document, data: bytes, layer: Layer) -> Picture:
             where=path_of(layer),
             mend="show it first",
         )
-    pixels = composite_only(document.container, data, _lineage(layer), unclip=layer.index)
+    pixels, gaps = _alone(document, layer, deep=deep)
     if layer.clip_base is not None:
-        base = layer.clip_base
-        mask = composite_only(document.container, data, _lineage(base), unclip=base.index)
-        share = pixels[..., 3].astype(np.uint16) * mask[..., 3]
-        pixels[..., 3] = ((share + 127) // 255).astype(np.uint8)
-    return Picture(pixels, document.icc, {})
+        mask, _ = _alone(document, layer.clip_base, deep=deep)
+        full = int(np.iinfo(pixels.dtype).max)
+        share = pixels[..., 3].astype(np.uint32) * mask[..., 3]
+        pixels = pixels.copy()
+        pixels[..., 3] = ((share + full // 2) // full).astype(pixels.dtype)
+    return pixels, gaps
+
+
+def _alone(document: Document, layer: Layer, *, deep: bool) -> tuple[Samples, dict[str, int]]:
+    narrow = narrowed(document.container, _lineage(layer), unclip=layer.index)
+    data = narrow.dump()
+    picture = composite(narrow, data)
+    return (composite_deep(narrow, data, picture) if deep else picture.pixels), picture.gaps
 
 
 def _lineage(layer: Layer) -> set[int]:
@@ -94,7 +134,9 @@ def _lineage(layer: Layer) -> set[int]:
     return found
 
 
-def _coloured(pixels: Bytes, profile: bytes | None, preset: ExportPreset) -> tuple[Bytes, bytes | None, str]:
+def _coloured(
+    pixels: Samples, profile: bytes | None, preset: ExportPreset
+) -> tuple[Samples, bytes | None, str]:
     """Pixels in the space the preset asks for, the profile to embed, and the space's name."""
     if profile is not None and colour.describe(profile)[1] and preset.broken_profile == "srgb":
         return pixels, None, "sRGB"
@@ -102,11 +144,17 @@ def _coloured(pixels: Bytes, profile: bytes | None, preset: ExportPreset) -> tup
         name, fault = colour.describe(profile)
         if not fault:
             return pixels, profile, name
-    rgb = colour.convert(np.ascontiguousarray(pixels[..., :3]), profile, None, "the document")
+    rgb: Any = np.ascontiguousarray(pixels[..., :3])
+    if rgb.dtype == np.uint16:
+        if not colour.same_space(profile, None):
+            fine = colour.convert((rgb / np.float32(65535)).astype(np.float32), profile, None, "the document")
+            rgb = np.round(np.clip(fine, 0, 1) * 65535).astype(np.uint16)
+    else:
+        rgb = colour.convert(rgb, profile, None, "the document")
     return np.concatenate([rgb, pixels[..., 3:]], axis=-1), None, "sRGB"
 
 
-def alpha_bounds(pixels: Bytes) -> tuple[int, int, int, int]:
+def alpha_bounds(pixels: Samples) -> tuple[int, int, int, int]:
     """Left, top, right, bottom of what is not transparent."""
     rows, columns = np.flatnonzero(pixels[..., 3].any(axis=1)), np.flatnonzero(pixels[..., 3].any(axis=0))
     if not len(rows):
@@ -114,7 +162,7 @@ def alpha_bounds(pixels: Bytes) -> tuple[int, int, int, int]:
     return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
 
 
-def _sized(pixels: Bytes, preset: ExportPreset) -> Bytes:
+def _sized(pixels: Samples, preset: ExportPreset) -> Samples:
     height, width = pixels.shape[:2]
     scale = 1.0
     if preset.percent:
@@ -133,38 +181,50 @@ def _sized(pixels: Bytes, preset: ExportPreset) -> Bytes:
             f"an export of {size[0]} x {size[1]} is too large",
             mend="use a smaller preset",
         )
-    drawn = resample(premultiplied((pixels / 255).astype(np.float32)), *size)
-    return np.round(straightened(drawn) * 255).astype(np.uint8)
+    full = int(np.iinfo(pixels.dtype).max)
+    drawn = resample(premultiplied((pixels / full).astype(np.float32)), *size)
+    return np.round(straightened(drawn) * full).astype(pixels.dtype)
 
 
-def _framed(pixels: Bytes, preset: ExportPreset) -> Bytes:
-    """Add padding, the exact frame, and what the multiple needs; the picture stays in the middle."""
+def _framed(pixels: Samples, preset: ExportPreset) -> tuple[Samples, tuple[int, int]]:
+    """Add padding, the exact frame, and what multiple and power of two need; the picture stays in the middle.
+
+    Also where its top left pixel is now.
+    """
     height, width = pixels.shape[:2]
-    wide = preset.width or width + 2 * preset.padding
-    high = preset.height or height + 2 * preset.padding
-    wide += -wide % preset.multiple
-    high += -high % preset.multiple
+    sides = [preset.width or width + 2 * preset.padding, preset.height or height + 2 * preset.padding]
+    wide, high = (_rounded_up(side, preset) for side in sides)
     if (wide, high) == (width, height):
-        return pixels
+        return pixels, (0, 0)
+    if wide * high > MAX_PIXELS:
+        raise OperationFailed(
+            "psd.too_many_pixels", f"an export of {wide} x {high} is too large", mend="use a smaller preset"
+        )
     left, top = (wide - width) // 2, (high - height) // 2
-    framed = np.zeros((high, wide, 4), np.uint8)
+    framed = np.zeros((high, wide, 4), pixels.dtype)
     framed[top : top + height, left : left + width] = pixels
-    return framed
+    return framed, (left, top)
 
 
-def bleed(pixels: Bytes) -> Bytes:
+def _rounded_up(side: int, preset: ExportPreset) -> int:
+    if preset.power_of_two:
+        side = 1 << (side - 1).bit_length()
+    return side + -side % preset.multiple
+
+
+def bleed(pixels: Samples) -> Samples:
     """Give every fully transparent pixel the colour of its nearest visible one; alpha stays."""
     import cv2
 
     alpha = pixels[..., 3]
     if alpha.all() or not alpha.any():
         return pixels
-    seeds = alpha >= min(SOLID, int(alpha.max()))
+    seeds = alpha >= min(int(np.iinfo(alpha.dtype).max) // SOLID + 1, int(alpha.max()))
     # Each zero pixel of the map gets a label of its own; others get the label of their nearest zero.
     _, labels = cv2.distanceTransformWithLabels(
         (~seeds).astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5, labelType=cv2.DIST_LABEL_PIXEL
     )
-    table = np.zeros((int(labels.max()) + 1, 3), np.uint8)
+    table = np.zeros((int(labels.max()) + 1, 3), pixels.dtype)
     table[labels[seeds]] = pixels[seeds][:, :3]
     filled = pixels.copy()
     empty = alpha == 0

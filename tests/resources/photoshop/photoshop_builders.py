@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from resources.photoshop.layer_pixels import write_pixels
 from resources.photoshop.psd.codec import decode, encode, encode_rows
 from resources.photoshop.psd.container import Container, parse
 from resources.photoshop.psd.layers import Channel, LayerInfo
@@ -203,4 +204,40 @@ def to_psb(data: bytes) -> bytes:
     container.header.version = 2
     container.image = encode_rows(planes.reshape(-1, container.header.width), container.compression, 2)
     info.touched = True
+    return container.dump()
+
+
+def as_artboard(
+    data: bytes, identifier: int, box: tuple[float, float, float, float], *, background: int = 3
+) -> bytes:
+    """The document with a group made an artboard: ``box`` left, top, right, bottom; 1 white, 3 transparent."""
+    from psd_tools.psd import descriptor as d
+
+    container = parse(data)
+    assert container.layer_info
+    record = next(layer for layer in container.layer_info.layers if layer.id == identifier)
+    keys = (b"Left", b"Top ", b"Rght", b"Btom")
+    rect = d.Descriptor(
+        name="\0", classID=b"classFloatRect", items=[(k, d.Double(v)) for k, v in zip(keys, box, strict=True)]
+    )
+    made = d.DescriptorBlock(
+        version=16, name="\0", classID=b"artboard",
+        items=[(b"artboardRect", rect), (b"artboardBackgroundType", d.Integer(background))],
+    )  # fmt: skip
+    record.blocks.append(Block(b"8BIM", b"artb", made.tobytes() + bytes(-len(made.tobytes()) % 4)))
+    container.layer_info.touched = True
+    return container.dump()
+
+
+def with_pixels(
+    data: bytes, identifier: int, samples: np.ndarray, left: int, top: int, *, clipping: int | None = None
+) -> bytes:
+    """The document with other straight samples ``(h, w, 4)`` in a layer, clipped to the one below or not."""
+    container = parse(data)
+    assert container.layer_info
+    record = next(layer for layer in container.layer_info.layers if layer.id == identifier)
+    write_pixels(record, samples, left, top, container.header.version)
+    if clipping is not None:
+        record.clipping = clipping
+    container.layer_info.touched = True
     return container.dump()

@@ -8,7 +8,17 @@ import zlib
 
 import numpy as np
 import pytest
-from photoshop_builders import CORPUS, corpus_entries, deepen, is_broken, wide_gamut, with_flags, with_icc
+from photoshop_builders import (
+    CORPUS,
+    as_artboard,
+    corpus_entries,
+    deepen,
+    is_broken,
+    wide_gamut,
+    with_flags,
+    with_icc,
+    with_pixels,
+)
 from PIL import Image
 
 from fabric_dagster.capabilities.photoshop_shared import PRESETS, ExportPreset
@@ -200,3 +210,96 @@ def test_every_readable_file_exports_or_is_refused_by_name(corpus):
     assert set(refused.values()) <= declared
     assert len(refused) < 12
     assert CORPUS == corpus
+
+
+def sixteen(png: bytes) -> np.ndarray:
+    """All 16 bits of a PNG, as RGBA."""
+    import cv2
+
+    return cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_UNCHANGED)[..., [2, 1, 0, 3]]
+
+
+def gradient(step: int = 16) -> np.ndarray:
+    """A row of 512 values, ``step`` of 65535 apart, 512 rows high, opaque."""
+    row = (np.arange(512, dtype=np.uint16) * step)[None, :, None]
+    colours = np.broadcast_to(row, (512, 512, 3))
+    return np.concatenate([colours, np.full((512, 512, 1), 65535, np.uint16)], axis=-1)
+
+
+def test_sixteen_bits_are_drawn_at_sixteen_bits(template):
+    """Steps of a sixteenth of an 8-bit step come out as they lie in the layer."""
+    data = with_pixels(deepen(template), 11, gradient(), 0, 0)
+    pixels = sixteen(exported(data, ExportPreset(depth=16))[2])
+    assert pixels.dtype == np.uint16
+    assert 1 >= np.abs(pixels[100, :, 0].astype(int) - gradient()[0, :, 0].astype(int)).max()
+    assert 8 == exported(data)[1]["depth"]
+    assert 16 == exported(data, ExportPreset(depth="document"))[1]["depth"]
+
+
+def test_sixteen_bits_convert_without_rounding(template):
+    """A wide profile to sRGB in 16 bits: more than 8 bits' worth of values, near the 8-bit conversion."""
+    data = with_icc(with_pixels(deepen(template), 11, gradient(step=100), 0, 0), wide_gamut())
+    fine = sixteen(exported(data, ExportPreset(depth=16))[2])
+    coarse, _, _ = exported(data)
+    assert 300 < len(np.unique(fine[100, :, 0]))
+    assert 2 >= np.abs(fine[100, :, 0] / 257 - coarse[100, :, 0]).max()
+
+
+def test_a_document_of_eight_bits_widens_exactly(template):
+    """0 stays 0 and 255 becomes 65535."""
+    eight, _, _ = exported(template)
+    deep = sixteen(exported(template, ExportPreset(depth=16))[2])
+    alpha = eight[..., 3] > 0
+    assert np.array_equal(eight[alpha].astype(np.uint16) * 257, deep[alpha])
+
+
+def test_sixteen_bits_that_no_engine_draws_are_refused(template):
+    """An effect that only the 8-bit engine knows: refused by name, not exported from 8 bits."""
+    from effect_builders import with_shadow
+
+    with pytest.raises(OperationFailed) as caught:
+        exported(with_shadow(deepen(template), 11, size=20, distance=30), ExportPreset(depth=16))
+    assert "photoshop.depth_unsupported" == caught.value.code
+
+
+def test_trim_keeps_the_pivot(template):
+    """The canvas' middle, as a sprite's pivot, wherever the content lies, at any scale and padding."""
+    _, facts, _ = exported(template, ExportPreset(area="content", padding=8), {"id": 11})
+    box = facts["canvas_origin"]
+    width, height = facts["width"], facts["height"]
+    assert abs(float(facts["pivot"]["x"]) * width - 8 - (256 - box["left"])) < 0.001
+    assert abs((1 - float(facts["pivot"]["y"])) * height - 8 - (256 - box["top"])) < 0.001
+    _, half, _ = exported(template, ExportPreset(percent=50))
+    assert {"x": "0.500000", "y": "0.500000"} == half["pivot"]
+
+
+def test_one_artboard_is_cut_to_its_rectangle(template):
+    """Its own size, its own layers, its background; two of them need a name."""
+    data = as_artboard(template, 13, (100, 300, 400, 500), background=1)
+    pixels, facts, _ = exported(data, ExportPreset(area="artboard"))
+    assert ((200, 300, 4), {"left": 100, "top": 300}) == (pixels.shape, facts["canvas_origin"])
+    assert (255, 255, 255, 255) == tuple(pixels[0, 0])
+    two = as_artboard(data, 9, (0, 0, 50, 60))
+    with pytest.raises(OperationFailed) as caught:
+        exported(two, ExportPreset(area="artboard"))
+    assert "photoshop.artboard_missing" == caught.value.code
+    assert "id 9: Frame" in caught.value.faults[0].mend
+    assert (60, 50, 4) == exported(two, ExportPreset(area="artboard"), {"id": 9})[0].shape
+
+
+def test_sides_of_powers_of_two(template):
+    """Rounded up, the picture in the middle."""
+    _, facts, _ = exported(template, ExportPreset(area="content", power_of_two=True), {"id": 11})
+    assert (256, 64) == (facts["width"], facts["height"])
+    box = facts["alpha_bounds"]
+    assert 1 >= abs(box["left"] - (256 - box["right"]))
+
+
+def test_a_clipped_layer_alone_is_cut_by_its_base(template):
+    """Its clip base's shape, not its colours."""
+    red = np.broadcast_to(np.array([255, 0, 0, 255], np.uint8), (512, 512, 4))
+    data = with_pixels(template, 11, red, 0, 0, clipping=1)
+    pixels, _, _ = exported(data, ExportPreset(), {"id": 11})
+    ribbon, _, _ = exported(template, ExportPreset(), {"id": 10})
+    assert np.array_equal(ribbon[..., 3], pixels[..., 3])
+    assert (255, 0, 0) == tuple(pixels[430, 256, :3])
