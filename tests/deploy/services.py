@@ -20,6 +20,7 @@ from resources.supervision.assembly import Hall
 from resources.supervision.demonstration import make_executable
 
 DEPLOY = CHECKOUT / "deploy"
+FABRIC = ("-c", "from fabric_dagster.cli.main import main; main()")
 
 
 def make_home(path, ledger=None):
@@ -51,13 +52,17 @@ class Services:
         folder.mkdir(exist_ok=True)
 
     def start(self, name, *command):
-        """Start ``python -m command`` as the service ``name``."""
+        """Start ``python command`` as the service ``name``."""
         log = (self.folder / f"{name}.log").open("wb")
         # A group of its own: what a test leaves behind is ended with it.
         self.running[name] = subprocess.Popen(
-            [sys.executable, "-m", *command],
-            env=self.environment, stdout=log, stderr=subprocess.STDOUT, cwd=self.folder, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, *command],
+            env=self.environment,
+            cwd=self.folder,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         log.close()
 
     def said(self, name):
@@ -127,7 +132,8 @@ class Graph:
     def materialized(self, *path):
         """Partition and metadata of the newest materializations of an asset."""
         query = """query($key: AssetKeyInput!) {assetOrError(assetKey: $key) {... on Asset {
-          assetMaterializations(limit: 5) {partition metadataEntries {label ... on TextMetadataEntry {text}}}}}}"""
+          assetMaterializations(limit: 5) {
+            partition metadataEntries {label ... on TextMetadataEntry {text}}}}}}"""
         found = self.ask(query, key={"path": list(path)})["assetOrError"].get("assetMaterializations", [])
         return [
             (item["partition"], {entry["label"]: entry.get("text") for entry in item["metadataEntries"]})
@@ -143,9 +149,13 @@ class Graph:
 def fabric(home, *arguments):
     """Run the command line; exit code, standard output, standard error."""
     done = subprocess.run(
-        [sys.executable, "-c", "from fabric_dagster.cli.main import main; main()", *arguments],
-        env={**os.environ, "FABRIC_HOME": str(home)}, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+        [sys.executable, *FABRIC, *arguments],
+        env={**os.environ, "FABRIC_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
     return done.returncode, done.stdout, done.stderr
 
 

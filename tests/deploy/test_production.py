@@ -11,6 +11,7 @@ from sqlalchemy.engine import make_url
 
 from fabric_dagster.cli.driving import drive
 from fabric_dagster.supervisor.approvals import decide
+from fabric_dagster.supervisor.opening import runs_of
 from resources.home import CHECKOUT
 from resources.supervision.assembly import Hall
 from sensors.inbox import take
@@ -105,11 +106,11 @@ def test_services(tmp_path, postgres_url, second_url, pytestconfig):
     where = ("-w", str(tmp_path / "workspace.yaml"))
     code_at = ("-m", "fabric_dagster.definitions", "-h", "127.0.0.1", "-p", str(code))
     try:
-        running.start("code", "dagster", "code-server", "start", *code_at, python)
+        running.start("code", "-m", "dagster", "code-server", "start", *code_at, python)
         graph = services.Graph(web)
         services.until(lambda: "Started" in running.said("code"), 90, lambda: running.said("code"))
-        running.start("web", "dagster_webserver", *where, "-h", "127.0.0.1", "-p", str(web))
-        running.start("daemon", "dagster._daemon", "run", *where)
+        running.start("web", "-m", "dagster_webserver", *where, "-h", "127.0.0.1", "-p", str(web))
+        running.start("daemon", "-m", "dagster._daemon", "run", *where)
         _line(hall, graph, running)
     finally:
         codes = running.stop()
@@ -128,7 +129,7 @@ def test_embedded(tmp_path, pytestconfig):
     web = services.free_port()
     running = services.Services(tmp_path / "logs", {"FABRIC_HOME": str(hall.home.path)})
     try:
-        running.start("dev", "fabric_dagster.cli", "dev", "-p", str(web))
+        running.start("dev", *services.FABRIC, "dev", "-p", str(web))
         _line(hall, services.Graph(web), running)
     finally:
         codes = running.stop()
@@ -147,16 +148,12 @@ def _line(hall, graph, running):
     write_ticket(hall.home.inbox)
 
     def state(key="OFFER-101"):
-        from fabric_dagster.supervisor.opening import runs_of
-
         runs = runs_of(hall.services, key)
         return runs[-1].state if runs else ""
 
     services.until(lambda: state() == "awaiting_approval", 120, logs)
     services.until(lambda: [run[1] for run in graph.runs()] == ["SUCCESS"], 60, logs)
-    done, out, err = services.fabric(
-        hall.home.path, "approve", "OFFER-101", "--as", "approver", "--note", "ok"
-    )
+    done, out, err = services.fabric(hall.home.path, "approve", "OFFER-101", "--note", "ok")
     assert 0 == done, out + err
     services.until(lambda: state() == "completed", 120, logs)
     services.until(lambda: [run[1] for run in graph.runs()] == ["SUCCESS"] * 2, 60, logs)
@@ -164,18 +161,14 @@ def _line(hall, graph, running):
     assert ("OFFER-101", "approver", "ok") == (partition, shown["approver"], shown["note"])
     assert graph.materialized("create_offer_icon_and_integrate", "verdict")
 
-    # Cancelled in the UI while it waits for its picture's project: nothing of it happens.
-    with hall.hold("project"), hall.hold("line"):
-        write_ticket(hall.home.inbox, "OFFER-102", offer_id="mega_bundle")
-        run = services.until(
-            lambda: next((r[0] for r in graph.runs() if r[2].get("fabric/ticket") == "OFFER-102"), None),
-            90,
-            logs,
-        )
-        assert "TerminateRunSuccess" == graph.terminate(run)
-    services.until(lambda: state("OFFER-102") == "cancelled", 120, logs)
-    from fabric_dagster.supervisor.opening import runs_of
+    # Cancelled in the UI: nothing of it is approved or written.
+    def second():
+        return next((run[0] for run in graph.runs() if run[2].get("fabric/ticket") == "OFFER-102"), None)
 
+    write_ticket(hall.home.inbox, "OFFER-102", offer_id="mega_bundle")
+    run = services.until(second, 90, logs, every=0.1)
+    assert "TerminateRunSuccess" == graph.terminate(run)
+    services.until(lambda: state("OFFER-102") == "cancelled", 120, logs)
     record = runs_of(hall.services, "OFFER-102")[-1]
     assert "cancel.requested" in kinds(record)
     assert "unity_1" not in {task.task.partition for task in record.tasks}
