@@ -25,7 +25,7 @@ from resources.files.paths import is_link
 
 if TYPE_CHECKING:
     from fabric_dagster.governance.trust import TrustRoot
-    from resources.artifacts.store import FolderArtifactStore
+    from resources.artifacts.place import AnyArtifactStore
     from resources.keys import KeySigner
     from resources.ledger.store import SqlEventStore
 
@@ -49,6 +49,12 @@ class HomeConfig(Document):
     inputs: tuple[str, ...] = Field(default=("inputs",), strict=False)
     #: folders of packs; empty means the checkout's own.
     packs: tuple[str, ...] = Field(default=(), strict=False)
+    #: the ledger's database URL, without a password; none given means SQLite in the home.
+    ledger: str | None = None
+    #: where the event log's signed heads lie besides: a folder, or a URL of fsspec. Best on another machine.
+    anchors: str = "anchors"
+    #: the artifact store: a folder, or a URL of fsspec.
+    artifacts: str = "artifacts"
     #: the limits of every specialist's task.
     budget: Budget = Budget()
 
@@ -163,13 +169,25 @@ class Home:
 
     @property
     def ledger_url(self) -> str:
-        """The ledger's database URL."""
-        return f"sqlite:///{(self.ledger / 'ledger.sqlite').as_posix()}"
+        """The ledger's database URL. A SQLite file's path is relative to the home, or absolute."""
+        prefix, given = "sqlite:///", self.config.ledger
+        if given is None:
+            return f"{prefix}{(self.ledger / 'ledger.sqlite').as_posix()}"
+        if given.startswith(prefix) and given != prefix:
+            return f"{prefix}{self._configured(given.removeprefix(prefix)).as_posix()}"
+        return given
+
+    @property
+    def anchors(self) -> tuple[str, ...]:
+        """Where the log's signed heads lie: the ledger's folder, and the place that is configured."""
+        given = self.config.anchors
+        return str(self.ledger), given if _is_url(given) else str(self._configured(given))
 
     @property
     def artifacts(self) -> Path:
-        """The artifact store."""
-        return self.path / "artifacts"
+        """The artifact store's folder; for a store elsewhere, its cache on this machine."""
+        given = self.config.artifacts
+        return self.path / "artifacts" if _is_url(given) else self._configured(given)
 
     @property
     def deliveries(self) -> Path:
@@ -207,21 +225,41 @@ class Home:
         self.require()
         return load_signer(self.keys, identity)
 
-    def open_ledger(self, branch: str = "main") -> SqlEventStore:
-        """The event store of this home's workspace."""
+    def open_ledger(
+        self,
+        branch: str = "main",
+        *,
+        create: bool = False,
+        migrate: bool = False,
+    ) -> SqlEventStore:
+        """The event store of this home's workspace. Only who says ``create`` may bring one into being."""
         from resources.ledger.store import SqlEventStore
         from resources.pinned import opened_under
 
         return opened_under(
-            self.trust_root(), lambda root: SqlEventStore(self.ledger_url, self.workspace, root, branch)
+            self.trust_root(),
+            lambda root: SqlEventStore(
+                self.ledger_url,
+                self.workspace,
+                root,
+                branch,
+                anchors=self.anchors,
+                create=create,
+                migrate=migrate,
+            ),
         )
 
-    def open_artifacts(self) -> FolderArtifactStore:
-        """The artifact store."""
-        from resources.artifacts.store import FolderArtifactStore
+    def open_artifacts(self, branch: str = "main") -> AnyArtifactStore:
+        """The artifact store of this home's workspace."""
+        from resources.artifacts.place import open_store
 
         self.require()
-        return FolderArtifactStore(self.artifacts)
+        given = self.config.artifacts
+        return open_store(self.artifacts, given if _is_url(given) else None, self.workspace, branch)
+
+
+def _is_url(text: str) -> bool:
+    return "://" in text
 
 
 def _read(path: Path) -> bytes:

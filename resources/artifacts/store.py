@@ -4,7 +4,8 @@ Rules kept here:
 
 * A name is its bytes' digest. Bytes are written under a temporary name, flushed, made read-only, then put in
   place by one atomic rename: a crash leaves a temporary file at most, and old ones are removed on opening.
-* Putting what is there already writes nothing; a damaged file is replaced when the right bytes come again.
+* Putting what is there already writes nothing but its time, under the lock that removing takes too: what was
+  put is never removed as old. A damaged file is replaced when the right bytes come again.
 * No part of the path below the root may be a link.
 """
 
@@ -18,6 +19,8 @@ import secrets
 import stat
 import time
 from typing import TYPE_CHECKING, BinaryIO
+
+from filelock import FileLock
 
 from fabric_dagster.digests import digest_file
 from fabric_dagster.errors import CheckFailed, InvalidDocument, OperationFailed
@@ -33,6 +36,8 @@ CHUNK = 1 << 20
 #: A temporary file that is older was left by a crash: no put takes an hour.
 LEFTOVER_SECONDS = 3600
 READ_ONLY = 0o444
+LOCK = "artifacts.lock"
+LOCK_SECONDS = 60
 
 
 class FolderArtifactStore:
@@ -56,7 +61,7 @@ class FolderArtifactStore:
     def put_bytes(self, data: bytes) -> str:
         """Store ``data``; the digest is its name."""
         digest = "sha256:" + hashlib.sha256(data).hexdigest()
-        if not self.has(digest):
+        if not self._kept(digest):
             with self._temporary() as (path, writer):
                 writer.write(data)
                 self._place(path, writer, digest)
@@ -67,7 +72,7 @@ class FolderArtifactStore:
         found = path.lstat()
         if is_link(found) or not stat.S_ISREG(found.st_mode):
             raise OperationFailed("artifact.irregular", "only a regular file is stored", where=str(path))
-        if self.has(digest := digest_file(path)):
+        if self._kept(digest := digest_file(path)):
             return digest
         state = hashlib.sha256()
         with path.open("rb") as reader, self._temporary() as (temporary, writer):
@@ -101,12 +106,69 @@ class FolderArtifactStore:
             return False
         return True
 
+    # -- what is there
+
+    def digests(self) -> Iterator[str]:
+        """Every name that is there, sorted within its folder; a file with another name is an error."""
+        for folder in sorted(self._blobs.iterdir()):
+            for entry in sorted(folder.iterdir()) if folder.is_dir() else [folder]:
+                digest = f"sha256:{entry.name}"
+                if DIGEST.fullmatch(digest) is None or self._name(digest) != entry:
+                    raise OperationFailed(
+                        "artifact.foreign",
+                        "something else lies among the artifacts",
+                        where=str(entry),
+                        mend="find out who put it there and move it away",
+                    )
+                yield digest
+
+    def verify(self, digest: str) -> None:
+        """``CheckFailed`` where it is missing or not what its name says."""
+        self.path(digest)
+
+    def size(self, digest: str) -> int:
+        """How many bytes it has."""
+        return self._found(digest).stat().st_size
+
+    def modified(self, digest: str) -> float:
+        """When it was last put, in seconds since 1970."""
+        return self._found(digest).stat().st_mtime
+
+    def discard(self, digest: str, before: float) -> bool:
+        """Remove it if it was last put ``before`` that time; whether it was."""
+        with self.alone():
+            path = self._found(digest)
+            if path.stat().st_mtime >= before:
+                return False
+            if os.name == "nt":
+                path.chmod(stat.S_IWRITE)
+            path.unlink()
+            return True
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Be the only one that removes, or says of what is there that it was just put."""
+        # A lock of its own each time: neither a thread nor a forked process may use another's.
+        with FileLock(self.root / LOCK, timeout=LOCK_SECONDS):
+            yield
+
     # -- the folder
+
+    def _kept(self, digest: str) -> bool:
+        """Whether it is there, sound, and now counts as just put."""
+        with self.alone():
+            path = self._name(digest)
+            try:
+                if not is_link(path.lstat()):
+                    os.utime(path)
+            except FileNotFoundError:
+                return False
+        return self.has(digest)
 
     def _name(self, digest: str) -> Path:
         match = DIGEST.fullmatch(digest)
         if match is None:
-            raise InvalidDocument("artifact.bad_digest", "this is no digest", value=digest)
+            raise bad_digest(digest)
         return self._blobs / match[1][:2] / match[1]
 
     def _found(self, digest: str) -> Path:
@@ -128,14 +190,18 @@ class FolderArtifactStore:
         return path
 
     @contextlib.contextmanager
-    def _temporary(self) -> Iterator[tuple[Path, BinaryIO]]:
+    def incoming(self) -> Iterator[Path]:
+        """A temporary file's name beside the store; nothing is left there afterwards."""
         path = self._incoming / f"{secrets.token_hex(16)}.tmp"
         try:
-            with path.open("xb") as writer:
-                yield path, writer
+            yield path
         finally:
-            with contextlib.suppress(FileNotFoundError):
-                path.unlink()
+            path.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def _temporary(self) -> Iterator[tuple[Path, BinaryIO]]:
+        with self.incoming() as path, path.open("xb") as writer:
+            yield path, writer
 
     def _place(self, temporary: Path, writer: BinaryIO, digest: str) -> None:
         writer.flush()
@@ -162,6 +228,13 @@ class FolderArtifactStore:
             with contextlib.suppress(OSError):
                 if entry.stat(follow_symlinks=False).st_mtime < limit:
                     os.unlink(entry.path)  # noqa: PTH108 - an entry of scandir
+
+
+def bad_digest(text: str) -> InvalidDocument:
+    """That something else stands where a digest must."""
+    return InvalidDocument(
+        "artifact.bad_digest", "this is no digest", value=text, mend="digests look like sha256:…"
+    )
 
 
 def _corrupt(path: Path) -> CheckFailed:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 import time
 from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 LOCK_SECONDS = 30
 REPLACE_TRIES, REPLACE_PAUSE = 50, 0.01
 REMOTE_SECONDS = 5.0
+NAME = re.compile(r"checkpoint\.([a-z0-9_-]+)\.([a-z0-9_-]+)\.json")
 _LOG = logging.getLogger(__name__)
 
 
@@ -71,10 +73,21 @@ class Anchors:
         """Near ones first."""
         return [*self.near, *self.far]
 
+    def logs(self) -> set[tuple[str, str]]:
+        """Workspace and branch of every log that has a head in one of the near places."""
+        names = (path.name for anchor in self.near for path in anchor.path.parent.glob("checkpoint.*.json"))
+        found = (NAME.fullmatch(name) for name in names)
+        return {(match[1], match[2]) for match in found if match}
+
     def newest(self, *, far: bool) -> list[tuple[str, Checkpoint]]:
         """Every head that is written down, by its place; ``far`` asks other machines, too."""
         found = ((anchor.where, anchor.read()) for anchor in (self.all() if far else self.near))
         return [(where, checkpoint) for where, checkpoint in found if checkpoint is not None]
+
+    def envelopes(self) -> list[tuple[int, bytes]]:
+        """Position and signed bytes of every head in a near place."""
+        found = (anchor.path.read_bytes() for anchor in self.near if anchor.read() is not None)
+        return [(self._open(data).position, data) for data in found]
 
     def advance(self, position: int, head: str, signer: Signer) -> None:
         """Write the head everywhere."""

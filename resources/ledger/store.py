@@ -134,11 +134,19 @@ class SqlEventStore:
 
     def _may_create(self, *, create: bool) -> None:
         """A new database must never stand in for one that is gone."""
-        for where, known in self.anchors.newest(far=True):
+        for anchor in self.anchors.all():
+            try:
+                known = anchor.read()
+            except CheckFailed:
+                what = "there was a log (its head cannot be proven), and its database is not there"
+            else:
+                if known is None:
+                    continue
+                what = f"there was a log of {known.position} events, and its database is not there"
             raise CheckFailed(
                 "spine.lost",
-                f"there was a log of {known.position} events, and its database is not there",
-                where=where,
+                what,
+                where=anchor.where,
                 mend="restore the database from a backup; nothing is begun anew in its place",
             )
         if not create:
@@ -149,10 +157,20 @@ class SqlEventStore:
                 mend="restore it from a backup; a home that never had one is finished by `fabric init`",
             )
 
+    def before_anchors(self) -> SqlEventStore:
+        """This store, not asking its anchors when read: a newer trust root may have signed them."""
+        self._same_log = True
+        return self
+
     @property
     def schema(self) -> str | None:
         """The schema that was found on opening; ``None`` for a database that was made then."""
         return self._database.found
+
+    @property
+    def file(self) -> Path | None:
+        """The database's file, where it is one."""
+        return self._database.dialect.file
 
     def close(self) -> None:
         """Write what anchors still wait for, and close every connection to the database."""
@@ -352,8 +370,69 @@ class SqlEventStore:
 
         ``jobs`` is the number of processes; by default one for each core, where the log is long enough.
         """
-        log = Log(self._url, self.workspace, self.branch, self.trust.to_bytes())
+        trust = self.trust
+        log = Log(self._url, self.workspace, self.branch, trust.to_bytes(), dict(trust.positions))
         return verify_log(self._database, log, self.trust, self.anchors, since, jobs)
+
+    # -- the bytes themselves
+
+    def signed_head(self) -> tuple[int, bytes]:
+        """Position and envelope of the newest signed head in a near place, of exactly this log."""
+        self._begin()
+        newest = max(self.anchors.envelopes(), default=None)
+        if newest is None:
+            raise CheckFailed(
+                "spine.unanchored",
+                "the log has no signed head",
+                mend="it gets one with its next event; `fabric spine anchor` writes what is missing",
+            )
+        return newest
+
+    def stored(self, until: int) -> Iterator[tuple[bytes, bytes]]:
+        """Payload and signature of every event up to ``until``, as they are stored, unproven."""
+        table = EVENTS.c
+        query = select(table.position, table.payload, table.signature).where(*self._queries.here)
+        query = query.where(table.position <= until).order_by(table.position).limit(PAGE)
+        after = 0
+        while after < until:
+            with self._database.read() as connection:
+                rows = connection.execute(query.where(table.position > after)).all()
+            for after, payload, signature in rows:  # noqa: B007 - the last one is where the next page begins
+                yield payload, signature
+            if not rows:
+                return
+
+    def anchor(self, signer: Signer) -> int:
+        """Write the log's head wherever none stands, after proving the whole log; how many events it has.
+
+        Raises ``CheckFailed`` with every fault but a missing head; a head that disagrees is never replaced.
+        """
+        report = self.verify()
+        faults = [fault for fault in report.faults if fault.code != "spine.unanchored"]
+        if faults:
+            raise CheckFailed.of(faults)
+        position, head = self.head()
+        if position:
+            self.anchors.advance(position, head, signer)
+            self.anchors.flush()
+        return position
+
+    # -- every log of the database
+
+    def logs(self) -> set[tuple[str, str]]:
+        """Workspace and branch of every log that the database holds or a near anchor knows of."""
+        table = EVENTS.c
+        with self._database.read() as connection:
+            found = connection.execute(select(table.workspace, table.branch).distinct())
+            there = {(row[0], row[1]) for row in found}
+        return there | self.anchors.logs()
+
+    def named(self, pattern: re.Pattern[bytes]) -> set[str]:
+        """Everything in this log's stored bytes that ``pattern`` finds, proven or not."""
+        found: set[bytes] = set()
+        for payload, _ in self.stored(self.head()[0]):
+            found.update(pattern.findall(payload))
+        return {item.decode() for item in found}
 
     # -- rows
 

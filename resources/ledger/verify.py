@@ -42,6 +42,8 @@ class Log:
     workspace: str
     branch: str
     trust: bytes
+    #: version of the trust root → where it was recorded.
+    positions: dict[int, int]
 
     @property
     def here(self) -> tuple[Any, ...]:
@@ -114,7 +116,8 @@ def _elsewhere(log: Log, after: int, end: int | None, watch: Mapping[int, None])
 
     database = Database(log.url)
     try:
-        return _prove(database, log, TrustRoot.parse(log.trust, "trust root"), after, end, watch)
+        trust = TrustRoot.parse(log.trust, "trust root").placed(log.positions)
+        return _prove(database, log, trust, after, end, watch)
     finally:
         database.close()
 

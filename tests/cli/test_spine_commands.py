@@ -48,7 +48,7 @@ def break_log(home):
     """Change an event's bytes in the database."""
     raw = sqlite3.connect(home / "ledger" / "ledger.sqlite", isolation_level=None)
     raw.execute("DROP TRIGGER events_no_update")
-    raw.execute("UPDATE events SET payload = replace(payload, 'admin', 'adman')")
+    raw.execute("UPDATE events SET payload = replace(payload, 'admin', 'adman') WHERE position = 2")
     raw.close()
 
 
@@ -72,7 +72,9 @@ def test_init_on_a_file_is_one_line(capsys, tmp_path):
     assert "[home.unusable]" in err
 
 
-@pytest.mark.parametrize("words", [["spine", "verify"], ["spine", "tail"]])
+@pytest.mark.parametrize(
+    "words", [["spine", "verify"], ["spine", "tail"], ["artifacts", "verify"], ["artifacts", "gc"]]
+)
 def test_without_a_home_the_mend_is_init(capsys, tmp_path, monkeypatch, words):
     """Exit 2 and no home made."""
     monkeypatch.setenv("FABRIC_HOME", str(tmp_path / "none"))
@@ -88,7 +90,7 @@ def test_verify_of_a_sound_log(capsys, home):
     code, out, _ = fabric(capsys, "spine", "verify", "--json")
     found = json.loads(out)
     assert code == 0
-    assert (found["sound"], found["events"], found["faults"]) == (True, 1, [])
+    assert (found["sound"], found["events"], found["faults"]) == (True, 2, [])
     assert found["head"].startswith("sha256:")
     assert home.is_dir()
 
@@ -100,7 +102,7 @@ def test_verify_of_a_broken_log(capsys, home):
     found = json.loads(out)
     assert (code, found["sound"]) == (1, False)
     assert found["faults"]
-    assert "[spine.broken]" in err
+    assert "[spine.signature]" in err
 
 
 def test_tail_shows_the_newest_events(capsys, home):
@@ -109,8 +111,8 @@ def test_tail_shows_the_newest_events(capsys, home):
     assert code == 0
     assert "home.initialised" in out
     _, out, _ = fabric(capsys, "spine", "tail", "--json")
-    (event,) = json.loads(out)
-    assert (event["position"], event["actor"], event["stream"]) == (1, "admin", "home")
+    event = json.loads(out)[-1]
+    assert (event["position"], event["actor"], event["stream"]) == (2, "admin", "home")
     assert fabric(capsys, "spine", "tail", "-n", "0", "--json")[1].strip() == "[]"
     assert home.is_dir()
 
@@ -120,8 +122,82 @@ def test_tail_of_a_broken_log_is_an_error_line(capsys, home):
     break_log(home)
     code, out, err = fabric(capsys, "spine", "tail")
     assert (code, out) == (1, "")
-    assert "[spine.broken]" in err
+    assert "[spine.column]" in err
     assert "Traceback" not in err
+
+
+def test_a_deleted_ledger_is_an_error_and_is_not_begun_anew(capsys, home):
+    """The anchors outside of it know that there was one; no command makes another, not even init."""
+    shutil.rmtree(home / "ledger")
+    for words in (["spine", "verify"], ["spine", "tail"], ["runs"], ["init"]):
+        code, _, err = fabric(capsys, *words)
+        assert (code, err.count("[spine.lost]")) == (1, 1), words
+    assert not (home / "ledger/ledger.sqlite").exists()
+
+
+def test_without_ledger_and_anchors_nothing_is_made_by_looking(capsys, home):
+    """Nobody knows of a log any more; still none comes to be by verifying."""
+    shutil.rmtree(home / "ledger")
+    shutil.rmtree(home / "anchors")
+    code, out, err = fabric(capsys, "spine", "verify")
+    assert (code, out) == (1, "")
+    assert "[spine.missing]" in err
+    assert not (home / "ledger").exists()
+
+
+def test_an_older_database_waits_for_its_migration(capsys, home):
+    """It is named and left alone; then every event is still there, and anchored in every place."""
+    raw = sqlite3.connect(home / "ledger/ledger.sqlite", isolation_level=None)
+    raw.execute("DROP TRIGGER events_no_gap")
+    raw.execute("DROP TABLE alembic_version")
+    raw.close()
+    shutil.rmtree(home / "anchors")
+    code, _, err = fabric(capsys, "spine", "tail")
+    assert (code, "[spine.older_schema]" in err) == (1, True)
+    code, out, _ = fabric(capsys, "spine", "migrate", "--json")
+    assert (code, json.loads(out)) == (0, {"from": "0001", "to": "0002", "events": 2})
+    assert fabric(capsys, "spine", "verify")[0] == 0
+    assert fabric(capsys, "spine", "migrate", "--json")[0] == 0
+
+
+def test_a_newer_database_is_refused(capsys, home):
+    """An older program does not guess."""
+    raw = sqlite3.connect(home / "ledger/ledger.sqlite", isolation_level=None)
+    raw.execute("UPDATE alembic_version SET version_num = '9999'")
+    raw.close()
+    for words in (["spine", "tail"], ["spine", "migrate"]):
+        code, _, err = fabric(capsys, *words)
+        assert (code, "[spine.newer_schema]" in err) == (1, True)
+
+
+def test_a_missing_anchor_is_written_again_after_proof(capsys, home):
+    """Not while the log is broken, and never over another one."""
+    anchor = home / "anchors/checkpoint.default.main.json"
+    anchor.unlink()
+    code, _, err = fabric(capsys, "spine", "verify")
+    assert (code, "[spine.unanchored]" in err) == (1, True)
+    assert fabric(capsys, "spine", "anchor")[0] == 0
+    assert fabric(capsys, "spine", "verify")[0] == 0
+    break_log(home)
+    anchor.unlink()
+    assert fabric(capsys, "spine", "anchor")[0] == 1
+    assert not anchor.exists()
+
+
+def test_a_bundle_is_proven_with_the_trust_root_that_one_was_given(capsys, home, tmp_path, monkeypatch):
+    """Where there is no home; with another home's, and after a change, it is refused."""
+    bundle = tmp_path / "log.ndjson"
+    assert fabric(capsys, "spine", "export", str(bundle))[0] == 0
+    assert fabric(capsys, "spine", "verify", str(bundle))[0] == 0
+    monkeypatch.setenv("FABRIC_HOME", str(tmp_path / "none"))
+    code, _, err = fabric(capsys, "spine", "verify", str(bundle))
+    assert (code, "[spine.no_trust]" in err) == (2, True)
+    trust = str(home / "trust.json")
+    code, out, _ = fabric(capsys, "spine", "verify", str(bundle), "--trust", trust, "--json")
+    assert (code, json.loads(out)["events"]) == (0, 2)
+    bundle.write_bytes(bundle.read_bytes().replace(b'"events":2', b'"events":1'))
+    code, _, err = fabric(capsys, "spine", "verify", str(bundle), "--trust", trust)
+    assert (code, "[spine.cut]" in err) == (1, True)
 
 
 @pytest.mark.slow
@@ -137,6 +213,7 @@ def test_tail_follows_until_it_is_interrupted(home):
         text=True,
     )
     try:
+        assert json.loads(process.stdout.readline())["type"] == "trust.pinned"
         assert json.loads(process.stdout.readline())["type"] == "home.initialised"
         opened = Home(home)
         store = opened.open_ledger()

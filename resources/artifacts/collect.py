@@ -1,0 +1,99 @@
+"""Removes artifacts that nothing refers to, and proves the ones that are kept.
+
+Rules kept here:
+
+* What any event of any branch of the workspace names is kept, and what a kept artifact's bytes name, and so on.
+* What was put within the grace period is kept: the event that will name it may not be written yet.
+* A log that is not sound, or a kept artifact that cannot be read, stops it before anything is removed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fabric_dagster.errors import CheckFailed, FabricError, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from resources.artifacts.place import AnyArtifactStore
+    from resources.ledger.store import SqlEventStore
+
+NAMED = re.compile(rb"sha256:[0-9a-f]{64}")
+CHUNK = 1 << 20
+#: One byte less than a digest's name: what may lie across two chunks.
+OVERLAP = 70
+#: A step puts its artifacts and appends its events within minutes.
+GRACE_SECONDS = 24 * 3600.0
+LEAST_GRACE_SECONDS = 3600.0
+
+
+@dataclass
+class Collection:
+    """What a collection found and did."""
+
+    kept: int = 0
+    #: younger than the grace period, referred to by nothing yet.
+    young: int = 0
+    removed: list[str] = field(default_factory=list)
+    bytes: int = 0
+
+
+def collect(
+    store: AnyArtifactStore, logs: Iterable[SqlEventStore], before: float, *, dry_run: bool = False
+) -> Collection:
+    """Remove from ``store`` what was last put ``before`` that time and nothing in ``logs`` refers to.
+
+    ``logs`` are all branches of the store's workspace. ``CheckFailed`` (``artifact.unproven``) where one is not sound.
+    """
+    # First what is there, then what is referred to: what is put meanwhile is not looked at.
+    there = set(store.digests())
+    kept: set[str] = set()
+    for log in logs:
+        report = log.verify()
+        if not report.sound:
+            raise CheckFailed(
+                "artifact.unproven",
+                f"the log {log.workspace}/{log.branch} is not sound: {report.faults[0]}",
+                mend="nothing was removed; run `fabric spine verify`",
+            )
+        kept |= log.named(NAMED) & there
+    waiting = list(kept)
+    while waiting:
+        found = (_names_in(store, waiting.pop()) & there) - kept
+        kept |= found
+        waiting += found
+    done = Collection(kept=len(kept))
+    for digest in sorted(there - kept):
+        size, young = store.size(digest), store.modified(digest) >= before
+        if young or not (dry_run or store.discard(digest, before)):
+            done.young += 1
+            continue
+        done.removed.append(digest)
+        done.bytes += size
+    return done
+
+
+def faults_of(store: AnyArtifactStore) -> tuple[int, list[Fault]]:
+    """How many artifacts there are, and every one that is not what its name says."""
+    count, faults = 0, []
+    for digest in store.digests():
+        count += 1
+        try:
+            store.verify(digest)
+        except FabricError as fault:
+            faults += fault.faults
+    return count, faults
+
+
+def _names_in(store: AnyArtifactStore, digest: str) -> set[str]:
+    """Every digest that is written in an artifact's bytes."""
+    found: set[str] = set()
+    rest = b""
+    with store.path(digest).open("rb") as reader:
+        while chunk := reader.read(CHUNK):
+            found |= {name.decode() for name in NAMED.findall(rest + chunk)}
+            rest = chunk[-OVERLAP:] if len(chunk) >= OVERLAP else (rest + chunk)[-OVERLAP:]
+    return found

@@ -1,0 +1,30 @@
+"""Opens the artifact store of one workspace and branch, wherever it lies."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeAlias
+
+from fabric_dagster.errors import UsageFault
+from resources.artifacts.remote import RemoteArtifactStore
+from resources.artifacts.store import FolderArtifactStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AnyArtifactStore: TypeAlias = FolderArtifactStore | RemoteArtifactStore
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+
+
+def open_store(folder: Path, url: str | None, workspace: str, branch: str) -> AnyArtifactStore:
+    """The store in ``folder``, or the one at ``url`` with its cache in ``folder``."""
+    for name in (workspace, branch):
+        if not NAME.fullmatch(name):
+            raise UsageFault(
+                "artifact.bad_name",
+                "this is no name of a workspace or branch",
+                value=name,
+                mend="use small letters, digits, '-' and '_'",
+            )
+    local = FolderArtifactStore(folder / workspace / branch)
+    return local if url is None else RemoteArtifactStore(f"{url.rstrip('/')}/{workspace}/{branch}", local)
