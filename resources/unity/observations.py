@@ -19,15 +19,15 @@ Request = tuple[UnityOperation[Any], Arguments]
 def observe_plan(project: Project, requests: Iterable[Request]) -> Iterator[Observation]:
     """Every postcondition of every operation, as it is on the disk now."""
     workspace = Workspace(project, project.root)
-    for operation, args in _lasting(requests):
+    for subject, (operation, args) in _lasting(workspace, requests).items():
         try:
             yield from operation.observe(workspace, args)
         except (FabricError, TextFault) as fault:
-            yield Observation(operation.subject(args)[0], "readable", str(fault), holds=False)
+            yield Observation(subject[0], "readable", str(fault), holds=False)
 
 
-def _lasting(requests: Iterable[Request]) -> list[Request]:
-    """Without those that a later operation on the same subject, or one that takes the file away, replaced."""
+def _lasting(workspace: Workspace, requests: Iterable[Request]) -> dict[tuple[str, ...], Request]:
+    """By subject, without those whose subject or file a later operation replaced or took away."""
     last: dict[tuple[str, ...], Request] = {}
     for operation, args in requests:
         gone = operation.takes_away(args)
@@ -37,8 +37,8 @@ def _lasting(requests: Iterable[Request]) -> list[Request]:
                 for subject, request in last.items()
                 if not (subject[0] in {gone, f"{gone}.meta"} or subject[0].startswith(f"{gone}/"))
             }
-        last[operation.subject(args)] = (operation, args)
-    return list(last.values())
+        last[operation.subject(workspace, args)] = (operation, args)
+    return last
 
 
 def reference_observations(workspace: Workspace) -> Iterator[Observation]:

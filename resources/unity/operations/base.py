@@ -46,7 +46,7 @@ class UnityOperation(Generic[A]):
     execute: Callable[[Workspace, A], dict[str, Any]]
     #: every postcondition, as it is on the disk now
     observe: Callable[[Workspace, A], Iterator[Observation]]
-    subject: Callable[[A], tuple[str, ...]]
+    subject: Callable[[Workspace, A], tuple[str, ...]]
     #: the names of the random choices that executing will need
     allocations: Callable[[Workspace, A], tuple[str, ...]] = _nothing
     #: the file or folder that is no longer there afterwards

@@ -155,6 +155,6 @@ OPERATION: UnityOperation[CreateAsset] = UnityOperation(
     capability="unity.create_asset@1",
     execute=create_asset,
     observe=_observed,
-    subject=lambda args: (args.asset,),
+    subject=lambda _workspace, args: (args.asset,),
     allocations=_needed,
 )

@@ -148,5 +148,5 @@ OPERATION: UnityOperation[EditList] = UnityOperation(
     capability="unity.edit_list@1",
     execute=edit_list,
     observe=_observed,
-    subject=lambda args: (target_of(args), args.document, args.path, "list"),
+    subject=lambda _workspace, args: (target_of(args), args.document, args.path, "list"),
 )

@@ -213,6 +213,6 @@ OPERATION: UnityOperation[ImportTexture] = UnityOperation(
     capability="unity.import_texture@1",
     execute=lambda workspace, args: import_texture(workspace, args, under(workspace.inputs, args.source)),
     observe=_imported,
-    subject=lambda args: (args.destination,),
+    subject=lambda _workspace, args: (args.destination,),
     allocations=lambda workspace, args: needed_allocations(workspace, args.destination),
 )

@@ -62,5 +62,5 @@ OPERATION: UnityOperation[RenameSprite] = UnityOperation(
     capability="unity.rename_sprite@1",
     execute=rename_sprite,
     observe=_observed,
-    subject=lambda args: (f"{args.texture}.meta", "name", args.sprite),
+    subject=lambda _workspace, args: (f"{args.texture}.meta", "name", args.sprite),
 )

@@ -162,15 +162,15 @@ def _put_in(
             raise TextFault("addressables.entry", "the entry cannot be read back", where=ENTRIES)
     at = f"{ENTRIES}.Array.data[{present.index}]"
     if args.address is not None and args.address != present.address:
-        node = file.find(fresh.document, f"{at}.m_Address").node
+        held = file.find(fresh.document, f"{at}.m_Address").node
         encoded = scalars.encode(
             args.address,
-            column=node.start - file.data.rfind(b"\n", 0, node.start) - 1,
-            indent=node.column + 2,
-            newline=file.newline_at(node.start),
+            column=held.start - file.data.rfind(b"\n", 0, held.start) - 1,
+            indent=held.column + 2,
+            newline=file.newline_at(held.start),
         )
-        lead = b"" if file.data[node.start - 1 : node.start] == b" " else b" "
-        workspace.write(group.path, apply(file.data, [Splice(node.start, node.end, lead + encoded)]))
+        lead = b"" if file.data[held.start - 1 : held.start] == b" " else b" "
+        workspace.write(group.path, apply(file.data, [Splice(held.start, held.end, lead + encoded)]))
     if args.labels is not None:
         _labelled(workspace, group.path, fresh.document, f"{at}.m_SerializedLabels", args.labels)
 
@@ -277,5 +277,5 @@ OPERATION: UnityOperation[SetAddressable] = UnityOperation(
     capability="unity.set_addressable@1",
     execute=set_addressable,
     observe=_observed,
-    subject=lambda args: (args.asset, "addressable"),
+    subject=lambda _workspace, args: (args.asset, "addressable"),
 )

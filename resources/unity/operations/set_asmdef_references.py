@@ -229,5 +229,5 @@ OPERATION: UnityOperation[SetAsmdefReferences] = UnityOperation(
     capability="unity.set_asmdef_references@1",
     execute=set_asmdef_references,
     observe=_observed,
-    subject=lambda args: (args.asset, "references", *args.add, *args.remove),
+    subject=lambda _workspace, args: (args.asset, "references", *args.add, *args.remove),
 )

@@ -252,5 +252,5 @@ OPERATION: UnityOperation[SetAtlasMembers] = UnityOperation(
     capability="unity.set_atlas_members@1",
     execute=set_atlas_members,
     observe=_observed,
-    subject=lambda args: (args.atlas, "packables", repr(args.add), repr(args.remove)),
+    subject=lambda _workspace, args: (args.atlas, "packables", repr(args.add), repr(args.remove)),
 )

@@ -61,5 +61,5 @@ OPERATION: UnityOperation[SetBundleName] = UnityOperation(
     capability="unity.set_bundle_name@1",
     execute=set_bundle_name,
     observe=_observed,
-    subject=lambda args: (f"{args.asset}.meta", "bundle"),
+    subject=lambda _workspace, args: (f"{args.asset}.meta", "bundle"),
 )

@@ -74,6 +74,16 @@ def write_value(
     workspace.write(path, apply(file.data, splices))
 
 
+def value_fits(
+    workspace: Workspace, path: str, document: str, where: str, value: Value, kind: Kind | None = None
+) -> None:
+    """Refuse a value that the property ``where`` could not take; stages nothing."""
+    try:
+        _splices(workspace, workspace.text(path), document, where, value, kind)
+    except TextFault as fault:
+        raise mapped(fault, path) from fault
+
+
 def _splices(
     workspace: Workspace, file: UnityFile, document: str, where: str, value: Value, kind: Kind | None
 ) -> list[Splice]:
@@ -137,5 +147,5 @@ OPERATION: UnityOperation[SetProperty] = UnityOperation(
     observe=lambda workspace, args: value_observed(
         workspace, target_of(args), args.document, args.path, plain_value(args.value)
     ),
-    subject=lambda args: (target_of(args), args.document, args.path),
+    subject=lambda _workspace, args: (target_of(args), args.document, args.path),
 )

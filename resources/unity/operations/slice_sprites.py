@@ -183,6 +183,6 @@ OPERATION: UnityOperation[SliceSprites] = UnityOperation(
     capability="unity.slice_sprites@1",
     execute=slice_sprites,
     observe=_observed,
-    subject=lambda args: (f"{args.texture}.meta", "slices"),
+    subject=lambda _workspace, args: (f"{args.texture}.meta", "slices"),
     allocations=_needed,
 )

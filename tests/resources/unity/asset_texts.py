@@ -80,3 +80,42 @@ def settings(labels=("default",)):
         "AddressableAssetSettings",
         f"  m_LabelTable:\n    m_LabelNames:\n{table}  m_SchemaTemplates: []\n",
     )
+
+
+def prefab(name="Card", nested=""):
+    """A prefab of a game object with a transform and an image-like component of a script of nowhere."""
+    return (
+        f"{YAML}--- !u!1 &100\nGameObject:\n{COMMON}  m_Component:\n  - component: {{fileID: 400}}\n"
+        f"  - component: {{fileID: 1140}}\n  m_Layer: 0\n  m_Name: {name}\n  m_IsActive: 1\n"
+        f"--- !u!4 &400\nTransform:\n{COMMON}  m_GameObject: {{fileID: 100}}\n"
+        "  m_LocalPosition: {x: 0, y: 0, z: 0}\n  m_Children: []\n  m_Father: {fileID: 0}\n"
+        f"--- !u!114 &1140\nMonoBehaviour:\n{COMMON}  m_GameObject: {{fileID: 100}}\n  m_Enabled: 1\n"
+        "  m_Script: {fileID: 11500000, guid: fe87c0e1cc204ed48ad3b37840f39efc, type: 3}\n  m_Name: \n"
+        "  m_Sprite: {fileID: 0}\n  m_Text: Hello\n  m_Colors:\n  - 1\n" + nested
+    )
+
+
+def instance(source, modifications="[]", document=2001):
+    """A prefab instance with a stripped object of it."""
+    return (
+        f"--- !u!1001 &{document}\nPrefabInstance:\n  m_ObjectHideFlags: 0\n  serializedVersion: 2\n"
+        f"  m_Modification:\n    m_TransformParent: {{fileID: 0}}\n    m_Modifications: {modifications}\n"
+        f"    m_RemovedComponents: []\n  m_SourcePrefab: {{fileID: 100100000, guid: {source}, type: 3}}\n"
+        f"--- !u!114 &{document + 1} stripped\nMonoBehaviour:\n"
+        f"  m_CorrespondingSourceObject: {{fileID: 1140, guid: {source}, type: 3}}\n"
+        f"  m_PrefabInstance: {{fileID: {document}}}\n  m_PrefabAsset: {{fileID: 0}}\n"
+    )
+
+
+def material(name="Card"):
+    """A material with two slots."""
+    slots = "".join(
+        f"    - {slot}:\n        m_Texture: {{fileID: 0}}\n        m_Scale: {{x: 1, y: 1}}\n"
+        "        m_Offset: {x: 0, y: 0}\n"
+        for slot in ("_BumpMap", "_MainTex")
+    )
+    return (
+        f"{YAML}--- !u!21 &2100000\nMaterial:\n  serializedVersion: 6\n{COMMON}  m_Name: {name}\n"
+        "  m_Shader: {fileID: 10755, guid: 0000000000000000f000000000000000, type: 0}\n"
+        f"  m_SavedProperties:\n    serializedVersion: 3\n    m_TexEnvs:\n{slots}    m_Floats: []\n"
+    )
