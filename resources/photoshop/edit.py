@@ -148,6 +148,7 @@ def _replace(session: Session, number: int, args: dict[str, Any]) -> dict[str, A
         shared=args.get("scope") == "shared",
         uuid=session.allocations[f"smart_object_uuid_{number}"],
         limits=session.limits,
+        unproven=args.get("unproven") == "allow",
     )
     copy.touched(meant, previews=True)
     return {"layer": path_of(layer), **facts}

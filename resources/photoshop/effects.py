@@ -53,9 +53,7 @@ def read_effects(record: LayerRecord) -> list[dict[str, Any]]:
         try:
             data = _parsed(block)
             shown = bool(plain(data).get("masterFXSwitch", True))
-            for name in KEYS:
-                for part in _parts(data, name):
-                    found.append(_told(name, part, shown=shown))
+            found = [_told(name, part, shown=shown) for name in KEYS for part in _parts(data, name)]
         except Exception:  # a hostile descriptor raises anything  # noqa: BLE001
             return []
     return found
@@ -188,7 +186,7 @@ def _write(part: Any, name: str, wanted: Mapping[str, Any], layer: Layer) -> Non
                 raise lacks(value)
             part[b"enab"].value = bool(given)
         elif value == "color":
-            colour = part[b"Clr "] if b"Clr " in part else None
+            colour = part.get(b"Clr ")
             if colour is None or any(key not in colour for key in COLOUR):
                 raise lacks(value)
             for key, at in zip(COLOUR, (1, 3, 5), strict=True):

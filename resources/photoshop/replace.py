@@ -39,6 +39,7 @@ from resources.photoshop.raster import (
     rectangle,
     trimmed,
 )
+from resources.photoshop.reproduction import error_of, prove
 from resources.photoshop.smartobjects import (
     Link,
     Placement,
@@ -76,25 +77,33 @@ def replace_contents(
     shared: bool,
     uuid: str,
     limits: Limits,
+    unproven: bool = False,
 ) -> tuple[list[str], dict[str, Any]]:
     """Put ``data`` into the smart object of ``layer``; ``uuid`` names the item if it must be cloned.
 
+    ``unproven`` allows it also where the present contents can't be drawn as Photoshop drew them.
     Returns the block patterns that may differ now, and facts. Raises the capability's failures; the
     document is untouched then.
     """
     header = document.container.header
     require_rgb(document)
     linked = links(document.container)
-    first = _target(layer, linked)
+    first = target_of(layer, linked)
     link = linked[first.placed.uuid]
     users = [
         other
         for other in document.walk()
         if other.kind == "smart_object" and _shows(other, first.placed.uuid)
     ]
-    targets = [_target(user, linked) for user in users] if shared else [first]
+    targets = [target_of(user, linked) for user in users] if shared else [first]
     contents = decode(data, name, document.icc, limits)
     prove_rewritable(link.block.data, link.items.tobytes(), "the linked files", path_of(layer))
+    errors = [
+        error_of(document, target.layer, target.placed, link, limits)
+        if unproven
+        else prove(document, target.layer, target.placed, link, limits)
+        for target in targets
+    ]
     drawn = [_draw(target, contents, header.depth) for target in targets]
     cloned = not shared and len(users) > 1
     for target, picture in zip(targets, drawn, strict=True):
@@ -117,6 +126,8 @@ def replace_contents(
         "uuid": uuid if cloned else first.placed.uuid,
         "cloned": cloned,
         "shared_by": len(users),
+        # What drawing the contents that were there came to, of 255: how far the new ones may be off.
+        "original_error": [None if error is None else f"{error:.3f}" for error in errors],
     }
     return meant, facts
 
@@ -126,7 +137,7 @@ def _shows(layer: Layer, uuid: str) -> bool:
     return placed is not None and placed.uuid == uuid
 
 
-def _target(layer: Layer, linked: dict[str, Link]) -> Target:
+def target_of(layer: Layer, linked: dict[str, Link]) -> Target:
     """The layer as one whose contents can be replaced, or the refusal by name."""
     placed = placement(layer.record) if layer.kind == "smart_object" else None
     path = path_of(layer)

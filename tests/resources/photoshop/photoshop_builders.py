@@ -210,7 +210,7 @@ def to_psb(data: bytes) -> bytes:
 def as_artboard(
     data: bytes, identifier: int, box: tuple[float, float, float, float], *, background: int = 3
 ) -> bytes:
-    """The document with a group made an artboard: ``box`` left, top, right, bottom; 1 white, 3 transparent."""
+    """The document with a group made an artboard: ``box`` left, top, right, bottom; 1 white, 3 clear."""
     from psd_tools.psd import descriptor as d
 
     container = parse(data)

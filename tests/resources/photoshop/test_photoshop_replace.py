@@ -16,6 +16,7 @@ from photoshop_builders import (
     wide_gamut,
     with_flags,
     with_icc,
+    with_pixels,
     with_twin,
 )
 from PIL import Image
@@ -221,6 +222,26 @@ def test_what_cannot_be_done_is_refused_by_name(tmp_path, template, art, prepare
     assert code == caught.value.code
     assert "operations[1]" in caught.value.faults[0].where
     assert not (tmp_path / "out.psd").exists()
+
+
+def test_a_smart_object_that_is_not_reproducible_is_refused(tmp_path, template, art):
+    """Where the present contents would not come out as Photoshop drew them, new ones would not either."""
+    other = with_pixels(template, 3, np.full((318, 318, 4), 128, np.uint8), 97, 73)
+    with pytest.raises(OperationFailed) as caught:
+        replaced(tmp_path, other, art, {"id": 3})
+    assert "photoshop.smart_object_not_reproducible" == caught.value.code
+    assert float(caught.value.faults[0].value) > 5
+    empty = with_pixels(template, 3, np.zeros((0, 0, 4), np.uint8), 0, 0)
+    with pytest.raises(OperationFailed) as caught:
+        replaced(tmp_path, empty, art, {"id": 3})
+    assert "unknown" == caught.value.faults[0].value
+    (tmp_path / "t.psd").write_bytes(other)
+    (tmp_path / "a.png").write_bytes(art)
+    session = Session(Limits(), {"smart_object_uuid_1": "0"})
+    session.run(0, OPEN, {"source": str(tmp_path / "t.psd"), "copy": "out.psd"})
+    more = {"contents": str(tmp_path / "a.png"), "unproven": "allow"}
+    facts = session.run(1, "photoshop.replace_smart_object@1", {"layer": {"id": 3}, **more})
+    assert float(facts["original_error"][0]) > 5
 
 
 def test_a_truncated_picture_is_refused(tmp_path, template, art):
