@@ -230,7 +230,6 @@ class Home:
         branch: str = "main",
         *,
         create: bool = False,
-        migrate: bool = False,
     ) -> SqlEventStore:
         """The event store of this home's workspace. Only who says ``create`` may bring one into being."""
         from resources.ledger.store import SqlEventStore
@@ -245,9 +244,21 @@ class Home:
                 branch,
                 anchors=self.anchors,
                 create=create,
-                migrate=migrate,
             ),
         )
+
+    def migrate_ledger(self) -> str:
+        """Bring the ledger's database to the newest schema; the one that it had."""
+        from resources.ledger.database import Database
+        from resources.ledger.store import missing
+
+        def refuse() -> None:
+            raise missing(self.ledger_url)
+
+        self.require()
+        database = Database(self.ledger_url, refuse, migrate=True)
+        database.close()
+        return str(database.found)
 
     def open_artifacts(self, branch: str = "main") -> AnyArtifactStore:
         """The artifact store of this home's workspace."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from fabric_dagster.errors import CheckFailed, OperationFailed, UsageFault
-from resources.ledger.migrate import require_newest, revision_of, upgrade
+from resources.ledger.migrate import require_known, require_newest, revision_of, upgrade
 from resources.ledger.postgres import DRIVER, Postgres
 from resources.ledger.schema import REVISION
 from resources.ledger.sqlite import PREFIX, Sqlite
@@ -78,6 +78,7 @@ class Database:
         with self._explained(), self.dialect.making(self._engine), self.write(SCHEMA_LOCK) as connection:
             # Somebody else may have been faster.
             found = revision_of(connection)
+            require_known(found, self.where)
             if found != REVISION:
                 upgrade(connection, found)
 

@@ -31,23 +31,31 @@ def require_newest(found: str, where: str) -> None:
     """Refuse a database that this program was not made for."""
     if found == REVISION:
         return
-    if found in _known():
-        raise OperationFailed(
-            "spine.older_schema",
-            f"the ledger's database has schema {found}, this program needs {REVISION}",
-            where=where,
-            mend="make a backup, then run `fabric spine migrate`",
-        )
+    require_known(found, where)
     raise OperationFailed(
-        "spine.newer_schema",
-        f"the ledger's database has schema {found}, which this program does not know",
+        "spine.older_schema",
+        f"the ledger's database has schema {found}, this program needs {REVISION}",
         where=where,
-        mend="use the version of the program that made it, or a newer one",
+        mend="make a backup, then run `fabric spine migrate`",
     )
 
 
+def require_known(found: str | None, where: str) -> None:
+    """Refuse a database that a newer program has made."""
+    if found is not None and found not in _known():
+        raise OperationFailed(
+            "spine.newer_schema",
+            f"the ledger's database has schema {found}, which this program does not know",
+            where=where,
+            mend="use the version of the program that made it, or a newer one",
+        )
+
+
 def upgrade(connection: Connection, found: str | None) -> None:
-    """Run every step after ``found`` (all where it is ``None``) in the transaction of ``connection``."""
+    """Run every step after ``found`` (all where it is ``None``) in the transaction of ``connection``.
+
+    Raises ``CheckFailed`` (``spine.migration``).
+    """
     from alembic import command
     from alembic.config import Config
     from alembic.util import CommandError

@@ -96,7 +96,7 @@ class SqlEventStore:
 
     ``anchors`` are folders, or URLs of ``fsspec``, where the signed head is kept, beside the place that a
     SQLite file has anyway: its own folder. A database is made where there is none, if ``create`` allows it
-    and no anchor knows of a log; ``migrate`` brings an older one to the newest schema.
+    and no anchor knows of a log.
     """
 
     def __init__(
@@ -108,7 +108,6 @@ class SqlEventStore:
         *,
         anchors: Sequence[str | Path] = (),
         create: bool = True,
-        migrate: bool = False,
         clock: Callable[[], str] = utc_now,
     ) -> None:
         for what, name in (("workspace", workspace), ("branch", branch)):
@@ -127,7 +126,7 @@ class SqlEventStore:
         file = dialect_of(url).file
         places = [*([] if file is None else [file.parent]), *anchors]
         self.anchors = Anchors(places, trust, workspace, branch)
-        self._database = Database(url, lambda: self._may_create(create=create), migrate=migrate)
+        self._database = Database(url, lambda: self._may_create(create=create))
         self._queries = Queries(workspace, branch)
         self._proven: set[tuple[str, bytes]] = set()
         self._same_log = False
@@ -150,22 +149,12 @@ class SqlEventStore:
                 mend="restore the database from a backup; nothing is begun anew in its place",
             )
         if not create:
-            raise CheckFailed(
-                "spine.missing",
-                "there is no event log here",
-                where=dialect_of(self._url).where,
-                mend="restore it from a backup; a home that never had one is finished by `fabric init`",
-            )
+            raise missing(dialect_of(self._url).where)
 
     def before_anchors(self) -> SqlEventStore:
         """This store, not asking its anchors when read: a newer trust root may have signed them."""
         self._same_log = True
         return self
-
-    @property
-    def schema(self) -> str | None:
-        """The schema that was found on opening; ``None`` for a database that was made then."""
-        return self._database.found
 
     @property
     def file(self) -> Path | None:
@@ -482,6 +471,16 @@ def cut(checkpoint: int, position: int, where: str) -> CheckFailed:
         f"the log of {position} events is not the one whose {checkpoint} events were checkpointed",
         where=where,
         mend="its end was cut off or it was replaced: restore it from a backup",
+    )
+
+
+def missing(where: str) -> CheckFailed:
+    """There is no database, and whoever asks may not make one."""
+    return CheckFailed(
+        "spine.missing",
+        "there is no event log here",
+        where=where,
+        mend="restore it from a backup; a home that never had one is finished by `fabric init`",
     )
 
 

@@ -48,7 +48,7 @@ def break_log(home):
     """Change an event's bytes in the database."""
     raw = sqlite3.connect(home / "ledger" / "ledger.sqlite", isolation_level=None)
     raw.execute("DROP TRIGGER events_no_update")
-    raw.execute("UPDATE events SET payload = replace(payload, 'admin', 'adman') WHERE position = 2")
+    raw.execute("UPDATE events SET payload = CAST(replace(payload, 'adm', 'mad') AS BLOB) WHERE position = 2")
     raw.close()
 
 

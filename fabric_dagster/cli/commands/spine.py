@@ -142,8 +142,8 @@ def migrate(home: HomeOption = None, as_json: JsonFlag = False) -> None:
     from resources.ledger.schema import REVISION
 
     found = Home.find(home)
-    store = found.open_ledger(migrate=True)
-    before = store.schema
+    before = found.migrate_ledger()
+    store = found.open_ledger()
     position = store.anchor(found.signer("admin"))
     store.close()
     done = "is" if before == REVISION else f"was {before} and is now"
