@@ -86,7 +86,7 @@ def verify_bundle(
     stretch = Stretch(0, "")
     keys: set[str] = set()
     try:
-        head, end = _read(bundle, trust, stretch, keys, faults, step)
+        head, end = _read(bundle, trust, stretch, keys, step)
         if end is None:
             faults.append(Fault("spine.unanchored", "the bundle has no checkpoint: its end could be cut"))
         elif head["events"] != stretch.count:
@@ -108,7 +108,6 @@ def _read(
     trust: Trust,
     stretch: Stretch,
     keys: set[str],
-    faults: list[Fault],
     step: Callable[[int], None],
 ) -> tuple[dict[str, Any], Any]:
     head: dict[str, Any] = {}
@@ -127,9 +126,9 @@ def _read(
         elif document.keys() == {"checkpoint"}:
             end = document["checkpoint"]
         else:
-            _event(document, head, trust, stretch, keys, faults)
+            _event(document, head, trust, stretch, keys)
             step(stretch.count)
-        if len(stretch.faults) + len(faults) >= MAX_FAULTS:
+        if len(stretch.faults) >= MAX_FAULTS:
             break
     if not head:
         raise _bad("it is empty", 1)
@@ -142,7 +141,6 @@ def _event(
     trust: Trust,
     stretch: Stretch,
     keys: set[str],
-    faults: list[Fault],
 ) -> None:
     at = stretch.position + 1
     try:
@@ -151,7 +149,7 @@ def _event(
     except FabricError as fault:
         stretch.count += 1
         stretch.position = at
-        faults += told(fault, f"event {at}")
+        stretch.faults += told(fault, f"event {at}")
         return
     # In a bundle there is no column beside the bytes; what is claimed is the place and the log.
     claims = [getattr(event, name) for name in CLAIMS]
@@ -159,7 +157,8 @@ def _event(
     stretch.add(payload, signature, trust, tuple(claims), {})
     if event.idempotency_key is not None:
         if event.idempotency_key in keys:
-            faults.append(Fault("spine.key_twice", "its idempotency key was used before", f"event {at}"))
+            what = "its idempotency key was used before"
+            stretch.faults.append(Fault("spine.key_twice", what, f"event {at}"))
         keys.add(event.idempotency_key)
 
 
