@@ -55,6 +55,7 @@ def judged(tmp_path):
             text=True,
             check=False,
         )
+        assert done.stderr == "" or done.stderr.startswith("refused: "), done.stderr
         try:
             faults = prove_bundle(path, TRUST)[0].faults
         except FabricError as fault:
