@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.workflows import Workflow
     from resources.supervision.assembly import Hall
 
 
@@ -19,6 +20,14 @@ def open_hall(home: Path | None) -> Hall:
     from resources.supervision.assembly import hall
 
     return hall(Home.find(home).require().path)
+
+
+def find_workflow(hall: Hall, word: str) -> Workflow:
+    """The workflow ``Name@MAJOR``; ``UsageFault`` (``graph.unknown``) where no pack of the home has it."""
+    if word not in hall.workflows:
+        mend = f"use one of: {', '.join(hall.workflows) or 'none'}"
+        raise UsageFault("graph.unknown", "no pack has this graph", value=word, mend=mend)
+    return hall.workflows[word]
 
 
 def all_runs(hall: Hall) -> list[RunRecord]:

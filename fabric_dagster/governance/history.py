@@ -279,6 +279,16 @@ def commissioned_graphs(
     }
 
 
+def revisions(store: EventStore, trust: TrustRoot, reference: str) -> list[History]:
+    """The history of every graph that was ever qualified as ``reference``, the latest begun last."""
+    graphs = {
+        str(event.body.get("graph")): None
+        for event in store.read(types=[QUALIFIED])
+        if event.body.get("reference") == reference
+    }
+    return [history(store, trust, graph) for graph in graphs]
+
+
 def certified_before(store: EventStore, trust: TrustRoot, reference: str, without: str) -> Certified | None:
     """The newest certificate of ``reference`` for another graph than ``without``: changes are told by it."""
     for event in reversed(list(store.read(types=[CERTIFIED]))):

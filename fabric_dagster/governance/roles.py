@@ -97,6 +97,7 @@ SIGNED_BY: Mapping[str, str] = {
     "compensation.begun": "run.execute",
     "compensation.done": "run.execute",
     "recovery.followed": "run.execute",
+    "failure.absorbed": "run.execute",
     "reconciliation.required": "run.execute",
     "approval.requested": "run.execute",
     "run.completed": "run.execute",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fabric_dagster.contracts.commission import Commission
     from fabric_dagster.contracts.qualification import Bindings
     from fabric_dagster.supervisor.ports import Provider
+    from resources.ledger.store import SqlEventStore
     from resources.validator.client import ValidatorClient
 
 #: How long a step waits for another process on the same run or project, in seconds.
@@ -117,11 +118,11 @@ class Hall:
 
         return dict(tree_manifest(self.home.project))
 
-    def authorize(self, workflow: Workflow) -> Commission:
-        """The live commission for exactly this workflow in this home, read from the spine."""
+    def authorize(self, workflow: Workflow, store: SqlEventStore | None = None) -> Commission:
+        """The live commission for exactly this workflow in this home, read from the spine (``store``)."""
         return authorize_execution(
-            self.services.store,
-            trust=self.services.trust,
+            self.services.store if store is None else store,
+            trust=self.services.trust if store is None else store.trust,
             reference=workflow.compiled.reference,
             graph_digest=workflow.compiled.digest,
             pack_digest=workflow.pack.digest,

@@ -154,7 +154,7 @@ def export(
         {"version": wanted, "file": str(file)},
         as_json=as_json,
         human=lambda: say(
-            f"Version {wanted} of the trust root is in {file}; `fabric validator trust` reads it."
+            f"Version {wanted} of the trust root is in {file}; next: `fabric validator trust FILE`."
         ),
     )
 
