@@ -56,6 +56,10 @@ class Judge(Protocol):
         """A DSSE envelope around a signed verdict on ``evidence``; pictures go to ``out``."""
         ...
 
+    def observer(self, root: Path) -> Signer:
+        """The validator as a signer of what stands under ``root``: it looks by itself before it signs."""
+        ...
+
 
 class Hold(Protocol):
     """An inter-process lock by name, released by the system when its holder dies."""

@@ -7,12 +7,15 @@ Rules kept here:
 * One request at a time, each answered once: ``{"id", "envelope", "milliseconds"}`` or ``{"id", "fault"}``.
   After a check that overran its limit the answer carries ``"spent": true`` and the program ends.
 
-Requests: ``{"id": N, "judge": EVIDENCE, "out": FOLDER, "seconds": LIMIT?}`` and ``{"id": N, "ping": true}``.
+Requests: ``{"id": N, "judge": EVIDENCE, "out": FOLDER, "seconds": LIMIT?}``, ``{"id": N, "ping": true}`` and
+``{"id": N, "observe": BASE64, "root": FOLDER, "checkpoint": BASE64?}``, answered by ``{"id", "signature"}``
+(``observing.py``).
 The first line out is ``{"ready": {"identity", "keyid", "validators"}}``.
 """
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import os
@@ -29,6 +32,7 @@ from fabric_dagster.contracts.evidence import BlindEvidence
 from fabric_dagster.documents import Source, complaints
 from fabric_dagster.errors import FabricError, InvalidDocument
 from fabric_dagster.validators.limits import limit_memory
+from fabric_dagster.validators.observing import sign_observation
 from fabric_dagster.validators.registry import validators
 from fabric_dagster.validators.run import CHECK_SECONDS, Bench
 from fabric_dagster.validators.verdicts import sign_verdict
@@ -114,6 +118,10 @@ def _answer(line: str, signer: Signer) -> dict[str, Any]:
         identifier = request.get("id")
         if request.get("ping"):
             return {"id": identifier, "pong": True}
+        if "observe" in request:
+            asked = [base64.b64decode(request[name]) for name in ("observe", "checkpoint") if name in request]
+            signature = sign_observation(asked[0], Path(request["root"]), signer, *asked[1:])
+            return {"id": identifier, "signature": base64.b64encode(signature).decode()}
         bench.seconds = float(request.get("seconds", CHECK_SECONDS))
         evidence = read_evidence(request["judge"], "evidence")
         envelope = judge(evidence, Path(request["out"]), signer, bench)

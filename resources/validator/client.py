@@ -12,6 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 import atexit
+import base64
 import contextlib
 import itertools
 import json
@@ -22,11 +23,13 @@ import sys
 import threading
 import time
 from collections import deque
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import fabric_dagster
 import resources
 from fabric_dagster.errors import FabricError, Fault, OperationFailed
+from fabric_dagster.spine.checkpoints import PAYLOAD_TYPE as CHECKPOINT
 from fabric_dagster.supervisor import watch
 
 if TYPE_CHECKING:
@@ -256,10 +259,33 @@ class ValidatorClient:
 
     def keyid(self, timeout: float = TIMEOUT) -> str:
         """The keyid of the program's key, as it says."""
+        return self._ready(timeout).get("keyid", "")
+
+    def observer(self, root: Path, timeout: float = TIMEOUT) -> Observer:
+        """Who signs what stands under ``root``: the program itself, once it has looked there."""
+        ready = self._ready(timeout)
+        return Observer(self, root, ready.get("identity", ""), ready.get("keyid", ""))
+
+    def observe(
+        self, message: bytes, root: Path, checkpoint: bytes | None = None, timeout: float = TIMEOUT
+    ) -> bytes:
+        """The program's signature under an observation of ``root``, or under the ``checkpoint`` after it.
+
+        ``OperationFailed`` where the program does not see what it was to sign.
+        """
+        request = {"observe": base64.b64encode(message).decode(), "root": str(root)}
+        if checkpoint is not None:
+            request["checkpoint"] = base64.b64encode(checkpoint).decode()
+        answer = self._ask(request, timeout)
+        if "fault" in answer:
+            raise OperationFailed.of(Fault(**fault) for fault in answer["fault"])
+        return base64.b64decode(answer["signature"])
+
+    def _ready(self, timeout: float) -> dict[str, str]:
         self._ask({"ping": True}, timeout)
         program = self._program().program
         ready = program.ready if program is not None else None
-        return str(ready["keyid"]) if ready else ""
+        return {name: str(ready[name]) for name in ("identity", "keyid")} if ready else {}
 
     def close(self) -> None:
         """End this home's program."""
@@ -297,6 +323,28 @@ class ValidatorClient:
         finally:
             shared.lock.release()
         raise AssertionError  # pragma: no cover - both attempts return or raise
+
+
+@dataclass(frozen=True)
+class Observer:
+    """The validator's program as a ``fabric_dagster.spine.ports.Signer`` of what stands under ``root``."""
+
+    client: ValidatorClient
+    root: Path
+    identity: str
+    keyid: str
+    _signed: list[bytes] = field(default_factory=list)
+
+    def sign(self, message: bytes) -> bytes:
+        """The program's own signature (64 bytes), if it finds under ``root`` what ``message`` says.
+
+        What is signed after an observation is the checkpoint of the log that ends with it.
+        """
+        if self._signed and message.split(b" ", 3)[2] == CHECKPOINT.encode():
+            return self.client.observe(self._signed[-1], self.root, message)
+        signature = self.client.observe(message, self.root)
+        self._signed.append(message)
+        return signature
 
 
 def _unavailable(why: str, home: Path) -> FabricError:

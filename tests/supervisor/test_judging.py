@@ -250,7 +250,6 @@ def test_completion_needs_every_verdict(hall, ticket):
 def test_undo_that_died(hall, ticket, monkeypatch):
     """Killed in the middle of taking back: unknown, looked at, and then the run ends at its verdict."""
     from fabric_dagster.supervisor.reconciliation import reconcile
-    from resources.keys import load_signer
 
     before = tree(hall.home.project)
     run = opened(hall, ticket)
@@ -262,8 +261,7 @@ def test_undo_that_died(hall, ticket, monkeypatch):
             do(hall, run, "unity_1 checks")
     with pytest.raises(NeedsPerson):
         do(hall, run, "unity_1")
-    signer = load_signer(hall.home.validator / "keys", "validator")
-    record = reconcile(hall.services, run, signer)
+    record = reconcile(hall.services, run)
     assert ("running", "succeeded", written) == (
         record.state,
         record.task("unity_1").state,

@@ -1,13 +1,16 @@
 """Unknown completion: who may look, what is decided from what stands there, and that nothing is repeated."""
 
+import json
+
 import pytest
 from governed import ASSET, do, go, kinds, leftovers, opened, tree
 
-from fabric_dagster.errors import NeedsPerson, Refused, UsageFault
+from fabric_dagster.digests import digest_bytes
+from fabric_dagster.errors import NeedsPerson, OperationFailed, Refused, UsageFault
+from fabric_dagster.spine.ports import NewEvent
 from fabric_dagster.supervisor.projection import stream_of
 from fabric_dagster.supervisor.reconciliation import reconcile
 from resources.files.transaction import FileTransactions
-from resources.keys import load_signer
 from resources.unity.provider import HeadlessUnity
 
 OFFER = ASSET.format("starter_pack")
@@ -66,9 +69,9 @@ def _gone(_self, _plan, _folder, fault):
     raise fault
 
 
-def validator(hall):
-    """The validator's own signer."""
-    return load_signer(hall.home.validator / "keys", "validator")
+def operator(hall):
+    """A person who may look."""
+    return hall.home.signer("operator")
 
 
 @pytest.mark.parametrize("death", DEATHS)
@@ -82,7 +85,7 @@ def test_every_decision(hall, ticket, monkeypatch, death):
     assert ("run.reconciliation_required", 4) == (found.value.code, found.value.exit_code)
     with pytest.raises(NeedsPerson):  # it stays so
         do(hall, run, "unity_1")
-    record = reconcile(hall.services, run, validator(hall))
+    record = reconcile(hall.services, run)
     standing, decision = DEATHS[death]
     seen = record.events[-1]
     assert (standing, decision, "validator") == (seen.body["standing"], seen.body["decision"], seen.actor)
@@ -100,7 +103,7 @@ def test_without_a_run_in_between(hall, ticket, monkeypatch):
     """``reconcile`` right after the death records by itself that the completion is unknown."""
     run = opened(hall, ticket)
     die(hall, run, monkeypatch, "after")
-    record = reconcile(hall.services, run, validator(hall))
+    record = reconcile(hall.services, run)
     assert ["reconciliation.required", "reconciliation.observed"] == kinds(record)[-2:]
     assert ["runtime", "validator"] == [event.actor for event in record.events[-2:]]
 
@@ -113,7 +116,7 @@ def test_foreign_bytes_wait_for_a_person(hall, ticket, monkeypatch):
     path.write_bytes(b"%YAML 1.1\n# mine\n")
     for _ in range(2):
         with pytest.raises(NeedsPerson) as found:
-            reconcile(hall.services, run, validator(hall))
+            reconcile(hall.services, run)
         assert "foreign" in found.value.faults[0].what
     assert "reconciliation.observed" not in kinds(hall.services.reload(run))
     assert b"%YAML 1.1\n# mine\n" == path.read_bytes()
@@ -136,7 +139,7 @@ def test_account_that_is_none(hall, ticket, monkeypatch, account):
     die(hall, run, monkeypatch, "replace")
     (hall.home.project / OFFER).write_bytes(b"mine")
     with pytest.raises(UsageFault) as found:
-        reconcile(hall.services, run, validator(hall), account)
+        reconcile(hall.services, run, operator(hall), account)
     assert found.value.code == "reconcile.observed"
 
 
@@ -149,7 +152,7 @@ def test_a_person_settles_it(hall, ticket, monkeypatch):
     mine = original.replace(b"price: 4.99", b"price: 3.99")
     path.write_bytes(mine)
     account = {"standing": "before", "note": "the price was changed by hand meanwhile"}
-    record = reconcile(hall.services, run, validator(hall), account)
+    record = reconcile(hall.services, run, operator(hall), account)
     assert ("dismissed", account["note"]) == (
         record.events[-1].body["decision"],
         record.events[-1].body["account"]["note"],
@@ -166,7 +169,7 @@ def test_bytes_outweigh_an_account(hall, ticket, monkeypatch):
     run = opened(hall, ticket)
     die(hall, run, monkeypatch, "after")
     account = {"standing": "before", "note": "I believe nothing happened"}
-    record = reconcile(hall.services, run, validator(hall), account)
+    record = reconcile(hall.services, run, operator(hall), account)
     assert ("after", "adopted") == (
         record.events[-1].body["standing"],
         record.events[-1].body["decision"],
@@ -207,13 +210,95 @@ def test_the_runtime_in_disguise(hall, ticket, monkeypatch):
     assert found.value.code == "authority.not_independent"
 
 
+def test_nothing_is_mutated(hall, ticket, monkeypatch):
+    """Reconciliation never stages and never commits, whoever looks: only the journal may restore."""
+
+    def never(*_args, **_kwargs):
+        pytest.fail("a mutation was called")
+
+    run = opened(hall, ticket)
+    die(hall, run, monkeypatch, "write")
+    for name in ("stage", "commit", "undo", "allocate"):
+        monkeypatch.setattr(HeadlessUnity, name, never)
+    record = reconcile(hall.services, run)
+    assert "dismissed" == record.events[-1].body["decision"]
+
+
+def test_the_validator_looks_by_itself(hall, ticket, monkeypatch):
+    """The observation is signed in the validator's program; it signs only what it sees."""
+    run = opened(hall, ticket)
+    die(hall, run, monkeypatch, "after")
+    keyid = hall.services.judge.keyid()
+    assert "validator" == hall.services.trust.identity_of(keyid)
+    head = hall.services.store.head()
+    with monkeypatch.context() as patch:
+        patch.setattr(HeadlessUnity, "standing", lambda *_args: "before")
+        with pytest.raises(OperationFailed) as found:
+            reconcile(hall.services, run)
+    assert "validator.other_standing" == found.value.code
+    events = list(hall.services.store.read(after=head[0]))
+    assert ["reconciliation.required"] == [event.type for event in events]
+    seen = reconcile(hall.services, run).events[-1]
+    assert ("adopted", keyid) == (seen.body["decision"], seen.keyid)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"standing": "after", "decision": "adopted", "account": {}},
+        {"standing": "after", "decision": "dismissed"},
+        {"standing": "before", "decision": "dismissed"},
+        {"standing": "after", "decision": "adopted", "account": {"note": "believe me"}},
+        {"standing": "after", "decision": "adopted", "account": {"root": "elsewhere"}},
+        {"standing": "after", "decision": "adopted", "account": {"files": [{"path": "../x", "after": "y"}]}},
+    ],
+)
+def test_what_the_validator_does_not_sign(hall, tmp_path, body):
+    """Only an observation, of this very place, that says what is there; anything else gets no signature."""
+    (tmp_path / "a.txt").write_bytes(b"a")
+    after = digest_bytes(b"a")
+    account = {"root": str(tmp_path), "compensating": False, "files": [{"path": "a.txt", "after": after}]}
+    if "standing" in body and body.get("account") != {}:
+        body = {**body, "account": {**account, **body.get("account", {})}}
+    observer = hall.services.judge.observer(tmp_path)
+    good = {"standing": "after", "decision": "adopted", "account": account}
+    store, stream = hall.services.store, "run:sha256:" + "0" * 64
+    with pytest.raises(OperationFailed):
+        store.append([NewEvent(stream, "reconciliation.observed", body)], signer=observer)
+    with pytest.raises(OperationFailed):
+        store.append([NewEvent(stream, "run.completed", good)], signer=observer)
+    assert store.append([NewEvent(stream, "reconciliation.observed", good)], signer=observer)
+
+
+def test_the_command_looks_at_all(hall, ticket, monkeypatch, capsys):
+    """``fabric reconcile --all`` looks at every run that waits; a word too few or too many is refused."""
+    from fabric_dagster.cli.main import main
+
+    run = opened(hall, ticket)
+    die(hall, run, monkeypatch, "after")
+    home = ["--home", str(hall.home.path)]
+    for words, code in ((["--all", "--json"], 0), (["--all"], 0), ([], 2), ([run[7:19], "--all"], 2)):
+        with pytest.raises(SystemExit) as end:
+            main(["reconcile", *words, *home])
+        assert code == (end.value.code or 0)
+    out = capsys.readouterr().out
+    assert ("adopted", "validator") == tuple(
+        json.loads(out[: out.rindex("]") + 1])[0]["observation"][name] for name in ("decision", "observer")
+    )
+    assert "No run waits for reconciliation." in out
+    with pytest.raises(SystemExit) as end:
+        main(["reconcile", run[7:19], "--observed", str(ticket), *home])
+    assert 2 == end.value.code
+
+
 @pytest.mark.parametrize("until", ["asset_decision", "verdict"])
 def test_nothing_to_reconcile(hall, ticket, until):
     """A run whose completion is known needs no look."""
     run = opened(hall, ticket)
     go(hall, run, until)
     with pytest.raises(UsageFault) as found:
-        reconcile(hall.services, run, validator(hall))
+        reconcile(hall.services, run)
     assert found.value.code == "run.nothing_to_reconcile"
 
 
@@ -232,6 +317,6 @@ def test_interrupted_delivery_blocks_no_other_ticket(hall, ticket, tmp_path, mon
     assert HeadlessPhotoshop
     other = write_ticket(tmp_path / "tickets", "OFFER-777", offer_id="mega_bundle", title="Mega Bundle")
     assert "completed" == go(hall, opened(hall, other)).state
-    reconcile(hall.services, run, validator(hall))
+    reconcile(hall.services, run)
     assert "completed" == go(hall, run).state
     assert list(hall.services.store.read(stream_of(run)))

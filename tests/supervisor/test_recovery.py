@@ -6,7 +6,6 @@ from governed import GRAPH, do, go, kinds, leftovers, opened, tree, write_ticket
 from fabric_dagster.errors import CheckFailed, NeedsPerson, OperationFailed
 from fabric_dagster.supervisor import judging
 from fabric_dagster.supervisor.reconciliation import reconcile
-from resources.keys import load_signer
 from resources.unity.provider import HeadlessUnity
 
 
@@ -85,7 +84,7 @@ def test_attempts_end(hall, ticket, unity_refuses):
 
 
 def test_failed_check_recovers(hall, ticket, misjudged):
-    """A check fails in Unity because of the picture: the import is undone, Photoshop works anew, all is judged."""
+    """A check fails in Unity because of the picture: the import is undone and all is made and judged anew."""
     before = tree(hall.home.project)
     run = opened(hall, ticket)
     go(hall, run, "unity_1")
@@ -154,8 +153,7 @@ def test_died_while_taking_back(hall, ticket, misjudged, monkeypatch, died):
             do(hall, run, "unity_1 checks")
     with pytest.raises(NeedsPerson):
         do(hall, run, "unity_1")
-    signer = load_signer(hall.home.validator / "keys", "validator")
-    record = reconcile(hall.services, run, signer)
+    record = reconcile(hall.services, run)
     assert {"before": "succeeded", "after": "compensated"}[died] == record.task("unity_1").state
     if died == "after":
         misjudged()
@@ -194,7 +192,7 @@ def test_whole_run_fails(hall, ticket, monkeypatch):
 
 
 def test_whole_run_is_the_validators(hall, ticket):
-    """The verdict on the whole run is a task given to the validator, signed by its key, and covers all bytes."""
+    """The verdict on the whole run is a task of the validator's, signed by its key, on all bytes."""
     record = go(hall, opened(hall, ticket))
     task, verdict = record.judging(), record.verdict("run")
     assert ("fabric/validator", "verdict", "succeeded") == (
@@ -248,7 +246,7 @@ def other(tmp_path):
 
 
 def test_another_run_in_between_is_no_surprise(hall, ticket, other):
-    """What another governed run changes between manifest and judgement is not this run's; a person's edit is."""
+    """What another governed run changes after the manifest is not this run's; a person's edit is."""
     run, second = opened(hall, ticket), opened(hall, other)
     go(hall, run, "unity_1")
     go(hall, second, "unity_1")
@@ -291,6 +289,6 @@ def test_unknown_in_between_waits_for_a_person(hall, ticket, other, monkeypatch)
     with pytest.raises(NeedsPerson) as found:
         do(hall, run, "unity_1 checks")
     assert second[7:19] in found.value.faults[0].mend
-    reconcile(hall.services, second, load_signer(hall.home.validator / "keys", "validator"))
+    reconcile(hall.services, second)
     assert "completed" == go(hall, run).state
     assert "completed" == go(hall, second).state

@@ -1,9 +1,8 @@
-"""``fabric run|runs|show|reconcile``: governed runs, what they came to, and unknown completion."""
+"""``fabric run|runs|show``: governed runs, and what they came to."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +23,6 @@ def register(app: typer.Typer) -> None:
     app.command("run")(run)
     app.command("runs")(runs)
     app.command("show")(show)
-    app.command("reconcile")(reconcile)
 
 
 def run(
@@ -188,43 +186,3 @@ def show(
             say(f"\nReport    {document['report']}")
 
     emit(document, as_json=as_json, human=human)
-
-
-def reconcile(
-    run: Annotated[str, typer.Argument(help="The beginning of a run's digest, or a ticket's key.")],
-    identity: Annotated[
-        str, typer.Option("--as", help="Who looks; signs with that identity's key.")
-    ] = "validator",
-    observed: Annotated[
-        Path | None, typer.Option("--observed", help='JSON {"standing": "before"|"after", "note": TEXT}')
-    ] = None,
-    home: HomeOption = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Record what an identified validator saw of an unknown completion, then decide."""
-    from fabric_dagster.cli.finding import find_run, open_hall
-    from fabric_dagster.errors import UsageFault
-    from fabric_dagster.supervisor.reconciliation import reconcile as decide
-    from resources.keys import load_signer
-    from resources.setup import keys_folder
-
-    hall = open_hall(home)
-    account = None
-    if observed is not None:
-        try:
-            account = json.loads(observed.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as fault:
-            raise UsageFault(
-                "reconcile.observed", f"no JSON could be read: {fault}", where=str(observed)
-            ) from fault
-    observer = load_signer(keys_folder(hall.home, identity), identity)
-    record = decide(hall.services, find_run(hall, run).run, observer, account)
-    # Taking back what failed its verdict goes on after the observation: the newest event may be another.
-    last = next(e.body for e in reversed(record.events) if e.type == "reconciliation.observed")
-
-    def human() -> None:
-        say(f"{identity} found the target {last['standing']}: {last['decision']}.")
-        say(f"The run stands at {record.state}.")
-        say("Run the ticket again to go on from there.")
-
-    emit({"run": record.document().body(), "observation": dict(last)}, as_json=as_json, human=human)
