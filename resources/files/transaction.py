@@ -67,10 +67,12 @@ class FileTransactions:
         source: Path,
         changes: tuple[FileChange, ...],
         emptied: tuple[str, ...] = (),
+        made: tuple[str, ...] = (),
     ) -> None:
         """Apply ``changes``; the new bytes of each lie at ``source / change.path``.
 
-        ``emptied`` are folders that go with their last file; one that holds anything else stays.
+        ``emptied`` are folders that go with their last file; one that holds anything else stays. ``made`` are
+        folders that are wanted though no file lies in them.
 
         Raises ``Conflict`` when a file is not what ``before`` says, a second writer is at work or an
         interrupted transaction waits; ``OperationFailed`` when the disk refuses. Both: nothing changed.
@@ -85,7 +87,7 @@ class FileTransactions:
                 transaction=transaction,
                 state="prepared",
                 entries=entries,
-                folders=self._new_folders(entries),
+                folders=self._new_folders(entries, made),
                 emptied=self._emptied(emptied),
             )
             try:
@@ -276,15 +278,13 @@ class FileTransactions:
             raise Conflict.of(faults)
         return tuple(entries)
 
-    def _new_folders(self, entries: tuple[Entry, ...]) -> tuple[str, ...]:
+    def _new_folders(self, entries: tuple[Entry, ...], made: tuple[str, ...]) -> tuple[str, ...]:
         missing: dict[str, None] = {}
-        for entry in entries:
-            if entry.after is None:
-                continue
-            parts = entry.path.split("/")[:-1]
+        parents = [entry.path.split("/")[:-1] for entry in entries if entry.after is not None]
+        for parts in (*parents, *(name.split("/") for name in made)):
             for end in range(1, len(parts) + 1):
                 folder = "/".join(parts[:end])
-                if not (self.root / folder).is_dir():
+                if not under(self.root, folder).is_dir():
                     missing[folder] = None
         return tuple(missing)
 

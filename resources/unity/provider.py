@@ -36,6 +36,7 @@ from resources.unity.operations.base import UnityOperation, operations
 from resources.unity.operations.workspace import Workspace
 from resources.unity.project import Project, open_project
 
+FOLDER_ASSET = b"\nfolderAsset: yes"
 #: type of an output → what stands in for one that is not made yet, while arguments are checked
 STAND_INS: dict[str, Any] = {
     "unity_reference": {"fileID": "21300000", "guid": "0" * 32, "type": 3},
@@ -206,10 +207,19 @@ class HeadlessUnity:
 
     def commit(self, stage: Path, staged: Staged, transaction: str) -> None:
         """Apply ``staged``; ``Conflict`` if anything changed underneath or an editor is open."""
-        removed = [change.path for change in staged.changes if change.after is None]
-        folders = [path.removesuffix(".meta") for path in removed if path.endswith(".meta")]
-        emptied = tuple(folder for folder in folders if under(self.root, folder).is_dir())
-        self.transactions.commit(transaction, stage / "changes", staged.changes, emptied)
+        metas = [change for change in staged.changes if change.path.endswith(".meta")]
+        folders = {change.path: change.path.removesuffix(".meta") for change in metas}
+        emptied = tuple(
+            folders[change.path]
+            for change in metas
+            if change.after is None and under(self.root, folders[change.path]).is_dir()
+        )
+        made = tuple(
+            folders[change.path]
+            for change in metas
+            if change.before is None and FOLDER_ASSET in under(stage / "changes", change.path).read_bytes()
+        )
+        self.transactions.commit(transaction, stage / "changes", staged.changes, emptied, made)
 
     def standing(self, transaction: str, changes: tuple[FileChange, ...]) -> Standing:  # noqa: ARG002 - the port's
         """What is there now, by reading the bytes."""

@@ -34,7 +34,9 @@ def refuse_odd_destination(workspace: Workspace, destination: str) -> None:
     """Refuse a path where Unity would not import an asset (``unity.destination_refused``)."""
     parts = PurePosixPath(destination).parts
     why = None
-    if parts[0] == "Packages" and not workspace.exists(f"Packages/{parts[1]}/package.json"):
+    if parts[0] not in {"Assets", "Packages"} or len(parts) < 2:  # noqa: PLR2004 - Assets/NAME
+        why = "only settings lie there"
+    elif parts[0] == "Packages" and not workspace.exists(f"Packages/{parts[1]}/package.json"):
         why = "it lies in no embedded package"
     elif any(suffix in part.lower() for part in parts[:-1] for suffix in (".bundle", ".framework")):
         why = "it lies within a native plugin"

@@ -65,6 +65,15 @@ class Workspace:
             self._before[path] = self._load(path)
         return self._before[path]
 
+    def peek(self, path: str) -> bytes | None:
+        """As ``read``, but nothing is kept, and what cannot be read for its kind or size is ``None``."""
+        if path in self._staged or path in self._before:
+            return self.read(path)
+        try:
+            return self._load(path)
+        except OperationFailed:
+            return None
+
     def write(self, path: str, data: bytes) -> None:
         """Stage ``data`` for ``path``."""
         self.read(path)
@@ -189,11 +198,13 @@ class Workspace:
     def users_of(self, guid: str, file_ids: frozenset[str] | None = None) -> list[str]:
         """The files, as the plan leaves them, that refer to an object of ``guid`` (one of ``file_ids``)."""
         found = {
-            use.path
-            for use in self.full_index.uses
-            if use.path not in self._staged
-            and use.guid == guid
-            and (file_ids is None or use.file_id in file_ids)
+            path
+            for path in self.full_index.users_of(guid)
+            if path not in self._staged
+            and any(
+                use.guid == guid and (file_ids is None or use.file_id in file_ids)
+                for use in self.full_index.uses_in(path)
+            )
         }
         found |= {
             path
