@@ -202,7 +202,7 @@ def _execute(
     stage = stage_folder(services, run.run) / f"{task.partition}-{task.attempt}"
     # Whatever lies in the run's folder was left by an attempt that died: we hold the run.
     discard(stage.parent)
-    watch = Watch(task.budget.seconds, over_budget(task), lambda: _still_wanted(services, workflow, run))
+    watch = Watch(task.budget.seconds, over_budget(task), lambda: still_wanted(services, workflow, run))
     try:
         with disk_told():
             with watching(watch):
@@ -235,7 +235,7 @@ def _execute(
     return Outcome(result, task, event.digest, replayed=False)
 
 
-def _still_wanted(services: Services, workflow: Workflow, run: RunRecord) -> None:
+def still_wanted(services: Services, workflow: Workflow, run: RunRecord) -> None:
     """What may end an attempt early, while it works in its stage: a stop, or a cancellation."""
     _unstopped(services, workflow, run)
     if wanted(services, services.reload(run)) is not None:

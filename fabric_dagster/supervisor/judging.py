@@ -20,23 +20,31 @@ from fabric_dagster.contracts.evidence import BlindEvidence
 from fabric_dagster.contracts.physical_plan import Operation, PhysicalPlan, PlanInput
 from fabric_dagster.contracts.specialist import SpecialistTask
 from fabric_dagster.digests import canonical
-from fabric_dagster.errors import CheckFailed
+from fabric_dagster.errors import CheckFailed, Refused
 from fabric_dagster.supervisor.binding import store_plan
+from fabric_dagster.supervisor.cancelling import refuse_cancelled
 from fabric_dagster.supervisor.compensation import application
 from fabric_dagster.supervisor.evidence import SHARED, run_evidence, side_evidence
-from fabric_dagster.supervisor.execution import admit
+from fabric_dagster.supervisor.execution import admit, still_wanted
 from fabric_dagster.supervisor.failures import absorbed, after_verdict, conclude
 from fabric_dagster.supervisor.machine import VALIDATOR, WHOLE_RUN
 from fabric_dagster.supervisor.services import Step
 from fabric_dagster.supervisor.stages import discard, fresh, stage_folder
+from fabric_dagster.supervisor.watch import Watch, watching
 from fabric_dagster.validators.verdicts import open_verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fabric_dagster.contracts.commission import Commission
     from fabric_dagster.contracts.evidence import Verdict
     from fabric_dagster.supervisor.projection import RunRecord, VerdictRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
+
+
+#: How long the validator's program may take for one verdict, in seconds, starting included.
+JUDGE_SECONDS = 180.0
 
 
 def judge_side(services: Services, workflow: Workflow, run_id: str, side: str) -> Verdict:
@@ -113,7 +121,11 @@ def _record(
     services: Services, workflow: Workflow, run: RunRecord, task: str, evidence: BlindEvidence
 ) -> Verdict:
     """Ask the validator; record what it signed, and what follows where it says no."""
-    verdict, envelope = _ask(services, evidence)
+    try:
+        verdict, envelope = _ask(services, evidence, lambda: still_wanted(services, workflow, run))
+    except Refused:
+        refuse_cancelled(services, services.reload(run))
+        raise
     body = {
         "side": evidence.side,
         "task": task,
@@ -129,12 +141,15 @@ def _record(
     return verdict
 
 
-def _ask(services: Services, evidence: BlindEvidence) -> tuple[Verdict, str]:
+def _ask(
+    services: Services, evidence: BlindEvidence, look: Callable[[], None] = lambda: None
+) -> tuple[Verdict, str]:
     """The verdict and the digest of its stored envelope; pictures go to the artifact store."""
     out = fresh(stage_folder(services, evidence.run) / f"verdict-{evidence.side}")
     try:
-        envelope = services.judge.judge(evidence, out)
-        verdict = open_verdict(envelope, services.trust, evidence)
+        with watching(Watch(JUDGE_SECONDS, "validator.time_limit", look, "run `fabric doctor`")):
+            envelope = services.judge.judge(evidence, out)
+        verdict = open_verdict(envelope, services.trust, evidence, at=services.store.head()[0] + 1)
         for check in verdict.checks:
             for name, digest in check.picture_digests.items():
                 if services.artifacts.put_file(out / name) != digest:
@@ -151,7 +166,8 @@ def trusted_verdict(
 ) -> tuple[Verdict, BlindEvidence]:
     """A recorded verdict and what it judged: its signature, run, graph, side and subjects verified again."""
     evidence = BlindEvidence.model_validate_json(services.artifacts.get(record.evidence))
-    verdict = open_verdict(json.loads(services.artifacts.get(record.envelope)), services.trust, evidence)
+    envelope = json.loads(services.artifacts.get(record.envelope))
+    verdict = open_verdict(envelope, services.trust, evidence, at=record.position)
     said = (verdict.run, verdict.graph, verdict.side, verdict.passed)
     if said != (run.run, run.body["graph"], record.side, record.passed):
         raise CheckFailed(

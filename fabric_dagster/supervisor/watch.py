@@ -36,6 +36,7 @@ class Watch:
     seconds: float
     code: str
     look: Callable[[], None] = lambda: None
+    mend: str = "nothing was committed; make the work smaller, or raise `budget` in home.yaml"
     seen: list[Observation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -49,8 +50,8 @@ class Watch:
         if now >= self._until:
             raise OperationFailed(
                 self.code,
-                f"the task took longer than its budget of {self.seconds:g} s and was ended",
-                mend="nothing was committed; make the work smaller, or raise `budget` in home.yaml",
+                f"it took longer than the {self.seconds:g} s that it may take, and was ended",
+                mend=self.mend,
             )
         if now >= self._next:
             self._next = now + EVERY

@@ -112,7 +112,7 @@ class World:
         self.plan = {}
         self.verdicts, self.holds = True, True
         self.place, self.art = PLACE, "art"
-        self.journals, self.effects, self.locks = {}, [], set()
+        self.journals, self.effects, self.locks = {}, [], []
         self.serves = {
             name: frozenset(c.id for c in capabilities().values() if c.application == name)
             for name in ("photoshop", "unity")
@@ -182,14 +182,13 @@ class World:
 
     @contextlib.contextmanager
     def hold(self, name, look=lambda: None, patience=None):
-        """A lock: nobody may wait for himself."""
+        """A lock; who holds it may hold it again."""
         _ = look, patience
-        assert name not in self.locks, f"deadlock on {name}"
-        self.locks.add(name)
+        self.locks.append(name)
         try:
             yield
         finally:
-            self.locks.discard(name)
+            self.locks.remove(name)
 
     def judge(self, evidence, _out):
         """The validator's program."""
@@ -210,6 +209,10 @@ class World:
             checks=checks,
         )
         return sign_verdict(verdict, evidence, signers()["validator"])
+
+    def observer(self, _root):
+        """The validator's program as a signer of what stands there."""
+        return signers()["validator"]
 
     def ticket(self, key, title):
         """A ticket and its picture."""

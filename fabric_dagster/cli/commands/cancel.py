@@ -37,8 +37,7 @@ def cancel(
 
     hall = open_hall(home)
     found = find_run(hall, run)
-    about = {"run": found.run, "reference": found.reference}
-    with acting(hall.home, "run.cancel", identity, **about) as act:
+    with acting(hall.home, "run.cancel", identity, run=found.run, reference=found.reference) as act:
         request_cancel(hall.services, found.run, act.signer, why)
         asked = end_dagster_runs(hall, found) if found.dagster_runs else []
         record = _follow(hall.services, found.run)
