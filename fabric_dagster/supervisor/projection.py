@@ -74,6 +74,8 @@ class VerdictRecord:
     evidence: str
     task: str
     failed: tuple[str, ...]
+    #: of the event that records it.
+    position: int
 
 
 @dataclass
@@ -320,6 +322,7 @@ def _judged(record: RunRecord, event: Event) -> None:
             evidence=body["evidence"],
             task=body["task"],
             failed=tuple(body["failed"]),
+            position=event.position,
         )
     )
     if body["side"] == WHOLE_RUN:

@@ -47,18 +47,33 @@ def sign_verdict(verdict: Verdict, evidence: BlindEvidence, signer: Signer) -> d
 
 
 def open_verdict(
-    envelope: Mapping[str, Any], trust: TrustRoot, evidence: BlindEvidence | None = None
+    envelope: Mapping[str, Any],
+    trust: TrustRoot,
+    evidence: BlindEvidence | None = None,
+    *,
+    at: int | None = None,
 ) -> Verdict:
     """The verdict in ``envelope``, signed by a validator that ``trust`` pins.
 
     With ``evidence``, it must also be the verdict on exactly that: its digest, run, graph, side and subjects.
-    Raises ``CheckFailed`` (``envelope.untrusted``, ``verdict.invalid``, ``verdict.other_evidence``).
+    With ``at``, the position of the event that records it, it must also let a run go on: its key had not
+    ended there, and was not revoked since. Raises ``CheckFailed`` (``envelope.untrusted``,
+    ``verdict.invalid``, ``verdict.other_evidence``, ``verdict.key_ended``).
     """
-    payload = dsse_open(
-        envelope,
-        PAYLOAD_TYPE,
-        lambda signature, message: _independent(trust, signature, message),
-    )
+    signers: list[str] = []
+
+    def verify(signature: bytes, message: bytes) -> bool:
+        keyid = _independent(trust, signature, message)
+        signers.extend([] if keyid is None else [keyid])
+        return keyid is not None
+
+    payload = dsse_open(envelope, PAYLOAD_TYPE, verify)
+    if at is not None and (trust.revoked(signers[0]) or not trust.valid_at(signers[0], at)):
+        raise CheckFailed(
+            "verdict.key_ended",
+            "the verdict is signed with a key that was retired before or revoked since",
+            mend="let the validator judge again with its present key: run the ticket anew",
+        )
     try:
         statement = json.loads(payload)
         if (statement["_type"], statement["predicateType"]) != (STATEMENT_TYPE, PREDICATE_TYPE):
@@ -76,9 +91,10 @@ def open_verdict(
     return verdict
 
 
-def _independent(trust: TrustRoot, signature: bytes, message: bytes) -> bool:
+def _independent(trust: TrustRoot, signature: bytes, message: bytes) -> str | None:
+    """The key of the validator that signed, unless it is the runtime's too."""
     signer = trust.signed_by_role("validator", signature, message)
-    return signer is not None and "runtime" not in trust.roles(signer[0])
+    return None if signer is None or "runtime" in trust.roles(signer[0]) else signer[1]
 
 
 def _is_on(verdict: Verdict, subjects: Mapping[str, str], evidence: BlindEvidence) -> None:

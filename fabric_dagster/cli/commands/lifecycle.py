@@ -68,9 +68,8 @@ def _print(document: dict[str, Any]) -> None:
     for other in document["other_revisions"]:
         say(f"\nAnother revision, {other['graph'][:SHORT]}, is {other['state']}.")
     for event in document["ignored"]:
-        say(
-            f"\nEvent {event['event']} ({event['type']} by {event['by']}) counts for nothing: {event['why']}."
-        )
+        say(f"\nEvent {event['event']} ({event['type']} by {event['by']}) counts for nothing:")
+        say(f"  {event['why']}")
     say(f"\nNext: {document['next']}")
 
 
