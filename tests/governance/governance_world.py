@@ -45,6 +45,11 @@ class World:
         self.url = f"sqlite:///{(folder / 'ledger.sqlite').as_posix()}"
         self.store = SqlEventStore(self.url, "default", self.trust)
 
+    def reopen(self):
+        """Open the ledger again, under the trust root as it is now."""
+        self.store.close()
+        self.store = SqlEventStore(self.url, "default", self.trust)
+
     def qualification(self, **changed):
         """What a builder's no-write pass came to."""
         facts = {
