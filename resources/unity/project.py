@@ -15,13 +15,17 @@ from functools import cached_property
 from pathlib import Path
 
 from fabric_dagster.errors import Conflict, Fault, InvalidDocument
-from resources.files.paths import is_link
+from resources.files.paths import is_link, under
+from resources.unity.editors import editor_runs
 
 ROOTS = ("Assets", "Packages", "ProjectSettings")
 VERSION = re.compile(r"^m_EditorVersion:\s*(\S+)", re.MULTILINE)
 ONE_LINE = re.compile(rb"^  m_SerializeInlineMappingsOnOneLine: 1\r?$", re.MULTILINE)
 TEXT_MODE = re.compile(rb"^  m_SerializationMode: ([0-9]+)\r?$", re.MULTILINE)
 FORCE_TEXT = b"2"
+#: what a running editor holds
+LOCKS = ("Temp/UnityLockfile", "Library/ArtifactDB-lock", "Library/SourceAssetDB-lock")
+INSTANCE = "Library/EditorInstance.json"
 
 
 @dataclass(frozen=True)
@@ -74,17 +78,25 @@ class Project:
     def refuse_open_editor(self) -> None:
         """Raise ``Conflict`` (``unity.editor_open``) while an editor has the project open.
 
-        The editor keeps ``Temp/UnityLockfile`` locked and removes ``Temp`` when it ends; a lock file that
-        nobody holds is left over from a crash.
+        The editor keeps ``Temp/UnityLockfile`` and the locks of its asset database locked until it ends; one
+        that nobody holds is left over. ``Library/EditorInstance.json`` names the editor's process, which may
+        have crashed since, or whose number another program may have now.
         """
-        lock = self.root / "Temp" / "UnityLockfile"
-        if lock.exists() and _held(lock):
+        held = [name for name in LOCKS if (self.root / name).exists() and _held(self.root / name)]
+        if not held and editor_runs(self.root / INSTANCE):
+            held = [INSTANCE]
+        if held:
             raise Conflict(
                 "unity.editor_open",
                 "a Unity editor has this project open",
-                where="Temp/UnityLockfile",
+                where=held[0],
                 mend="close the editor, then run this again",
             )
+
+    def refuse_links(self) -> None:
+        """Raise ``OperationFailed`` (``path.symlink``) where one of the project's folders is a link."""
+        for name in (*ROOTS, "Library/Fabric"):
+            under(self.root, name)
 
 
 def open_project(root: Path) -> Project:

@@ -78,7 +78,8 @@ class HeadlessUnity:
 
     @cached_property
     def transactions(self) -> FileTransactions:
-        """The transactions of the project's root."""
+        """The transactions of the project's root; refused where a link leads its state elsewhere."""
+        self.project.refuse_links()
         return FileTransactions(
             self.project.root,
             self._journals or self.project.state / "transactions",

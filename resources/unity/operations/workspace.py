@@ -7,6 +7,7 @@ that the commit's comparison is with exactly what the operation saw.
 
 from __future__ import annotations
 
+import os
 import stat
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,8 @@ from resources.unity.project import Project, ignored, walk
 from resources.unity.text import TextFault, UnityFile, scan_references
 
 LARGEST = 256 << 20
+LONGEST_LINE = 64 << 20
+LONGEST_PATH = 260
 #: the GUID of a ``.meta`` stands within its first bytes
 HEAD = 256
 #: ``TextFault`` code (its first part, or all of it) → failure code of the capability
@@ -108,7 +111,7 @@ class Workspace:
 
     def check_path(self, path: str) -> None:
         """Refuse what is no plain asset path (``unity.destination_refused``, ``unity.case_clash``)."""
-        why = unsafe(path)
+        why = unsafe(path) or _too_long(self.project.root, path)
         if why is None and any(ignored(part) for part in path.split("/")):
             why = "Unity ignores a name in it"
         if why is not None:
@@ -157,6 +160,7 @@ class Workspace:
         data = self.read(path)
         if data is None:
             raise self._missing(path)
+        _refuse_long_lines(data, path)
         try:
             return UnityFile(data, one_line_maps=self.project.one_line_maps)
         except TextFault as fault:
@@ -272,6 +276,28 @@ class Workspace:
     def original(self, path: str) -> bytes | None:
         """What stood at a staged ``path`` before the plan."""
         return self._before[path]
+
+
+def _too_long(root: Path, path: str) -> str | None:
+    """Windows takes no longer path from most programs, the editor among them."""
+    if os.name != "nt" or len(str(root / path)) + len(".meta") < LONGEST_PATH:
+        return None
+    return f"with the project's folder it has {LONGEST_PATH} characters or more"
+
+
+def _refuse_long_lines(data: bytes, path: str) -> None:
+    """A line of that length is no value that anybody edits; reading it takes many times its size."""
+    at = 0
+    while len(data) - at > LONGEST_LINE:
+        end = data.rfind(b"\n", at, at + LONGEST_LINE + 1)
+        if end < 0:
+            raise OperationFailed(
+                "unity.asset_not_text",
+                f"a line is longer than {LONGEST_LINE >> 20} MiB",
+                where=path,
+                mend="keep large data in a binary asset",
+            )
+        at = end + 1
 
 
 def mapped(fault: TextFault, path: str) -> OperationFailed:
