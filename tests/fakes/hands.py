@@ -45,11 +45,12 @@ class FakeHands:
                 else:
                     made.append(Produced(operation.node, name, kind, value=f"{operation.node}.{name}"))
         if self.application == "unity":
-            path = f"{self.world.place}/icon.png"
-            target = stage / "out" / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(json.dumps([plan.run, self.world.art]).encode())
-            changes[path] = target
+            for suffix in ("", ".meta"):
+                path = f"{self.world.place}/icon.png{suffix}"
+                target = stage / "out" / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(json.dumps([plan.run, self.world.art, suffix]).encode())
+                changes[path] = target
         self.world.at("staged")
         found = tuple(
             FileChange(path, self._digest(path), digest_file(target))

@@ -19,14 +19,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from fabric_dagster.contracts.supervisor_run import RunState
 from fabric_dagster.errors import Conflict, OperationFailed
-from fabric_dagster.supervisor import controls
 from fabric_dagster.supervisor.approvals import ask, decide, waiting
 from fabric_dagster.supervisor.cancelling import follow, request_cancel
-from fabric_dagster.supervisor.execution import run_partition
 from fabric_dagster.supervisor.failures import reopen
-from fabric_dagster.supervisor.judging import judge_side
 from fabric_dagster.supervisor.machine import ENDED
-from fabric_dagster.supervisor.opening import open_run
 from fabric_dagster.supervisor.projection import advance, fold, stream_of
 from fabric_dagster.supervisor.reconciliation import reconcile
 from fabric_dagster.supervisor.stops import engage, release
@@ -77,44 +73,28 @@ class Supervisor(RuleBasedStateMachine):
     @rule(title=st.sampled_from(TITLES))
     def open(self, title):
         """A ticket, or a newer revision of it, comes in."""
-        ticket, pictures = self.world.ticket("OFFER-1", title)
 
         def opened():
-            run = open_run(self.services, workflow(), ticket, pictures).run.run
+            run = self.world.open(title)
             if run not in self.runs:
                 self.runs.append(run)
 
         self.call(opened)
 
-    def do(self, run, step):
-        """One step of the line."""
-        if step.endswith(" checks"):
-            judge_side(self.services, workflow(), run, step.partition(" ")[0])
-        elif step == "ticket_brief":
-            controls.lay_brief(self.services, workflow(), run)
-        elif step == "asset_decision":
-            controls.make_decision(self.services, workflow(), run)
-        elif step == "icon_handoff":
-            controls.seal_handoff(self.services, workflow(), run, step)
-        elif step == "verdict":
-            controls.complete(self.services, workflow(), run, step)
-        else:
-            run_partition(self.services, workflow(), run, step)
-
     @precondition(lambda self: self.runs)
     @rule(data=st.data(), step=st.sampled_from(STEPS))
     def step(self, data, step):
         """Any step of any run, in order or not."""
-        self.call(self.do, data.draw(st.sampled_from(self.runs)), step)
+        self.call(self.world.do, data.draw(st.sampled_from(self.runs)), step)
 
     @precondition(lambda self: self.runs)
     @rule(far=st.integers(min_value=2, max_value=len(STEPS)))
     def go(self, far):
         """The newest run goes on as the line would take it, with a person who approves."""
         for step in STEPS[:far]:
-            if self.call(self.do, self.runs[-1], step) == "approval.missing":
+            if self.call(self.world.do, self.runs[-1], step) == "approval.missing":
                 self.decide(given=True)
-                self.call(self.do, self.runs[-1], step)
+                self.call(self.world.do, self.runs[-1], step)
 
     @precondition(lambda self: self.runs)
     @rule(title=st.sampled_from(TITLES))
@@ -267,7 +247,7 @@ class Supervisor(RuleBasedStateMachine):
 
 
 Supervisor.TestCase.settings = settings(
-    max_examples=100,
+    max_examples=60,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=list(HealthCheck),
