@@ -10,7 +10,16 @@ import dagster as dg
 from fabric_dagster.errors import FabricError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from fabric_dagster.errors import Fault
+
+
+def fault_table(faults: Iterable[Fault]) -> dg.TableMetadataValue:
+    """Faults as rows: what, where, mend, code."""
+    return dg.MetadataValue.table(
+        [dg.TableRecord({"what": f.what, "where": f.where, "mend": f.mend, "code": f.code}) for f in faults]
+    )
 
 
 @contextlib.contextmanager
@@ -19,16 +28,12 @@ def told() -> Iterator[None]:
     try:
         yield
     except FabricError as fault:
-        records = [
-            dg.TableRecord({"what": f.what, "where": f.where, "mend": f.mend, "code": f.code})
-            for f in fault.faults
-        ]
         raise dg.Failure(
             description="\n".join(map(str, fault.faults)),
             metadata={
                 "code": fault.code,
                 "exit_code": fault.exit_code,
-                "faults": dg.MetadataValue.table(records),
+                "faults": fault_table(fault.faults),
             },
             allow_retries=False,
         ) from fault

@@ -7,23 +7,28 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from assets import metadata
-from assets.failures import told
+from assets.failures import fault_table, told
 from assets.names import GRAPH_TAG, RUN_TAG, TICKET_TAG, check_name, node_key
 from assets.office import office, run_of
 from fabric_dagster.digests import digest_of
+from fabric_dagster.errors import FabricError
 from fabric_dagster.supervisor import approvals, controls
 from fabric_dagster.supervisor.execution import run_partition
-from fabric_dagster.supervisor.judging import judge_side
+from fabric_dagster.supervisor.joins import absence
+from fabric_dagster.supervisor.judging import judge_side, trusted_verdict
+from fabric_dagster.supervisor.machine import WHOLE_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assets.names import Line, Station
     from assets.office import Office
+    from fabric_dagster.errors import Fault
     from fabric_dagster.supervisor.projection import RunRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 
+ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 Results = tuple[dg.MaterializeResult[None], ...]
 
 
@@ -34,11 +39,19 @@ def partition_step(context: dg.AssetExecutionContext, graph: Line, part: Station
         services, workflow = place.services(), place.workflow(graph.reference)
         run = run_of(context, services, graph.reference)
         link(context, services, run)
+        if faults := absence(workflow.compiled, services.reload(run), part.id):
+            return _absent(graph, part, run, faults)
         if part.application == "fabric":
             name = part.capability.partition("@")[0]
             version, shown = CONTROLS[name](place, services, workflow, run, part.id)
             return (_result(graph, part.id, version, {"fabric/run": run, **shown}),)
-        outcome = run_partition(services, workflow, run, part.id)
+        try:
+            outcome = run_partition(services, workflow, run, part.id)
+        except FabricError:
+            # A failure that a join absorbs is data of this partition: Dagster must not skip what is below.
+            if faults := absence(workflow.compiled, services.reload(run), part.id):
+                return _absent(graph, part, run, faults)
+            raise
         if not workflow.compiled.validators.get(part.id):
             approvals.ask(services, workflow, run)
         text = services.artifacts.get(outcome.result.diff).decode() if outcome.result.diff else None
@@ -48,6 +61,19 @@ def partition_step(context: dg.AssetExecutionContext, graph: Line, part: Station
         version, shown = metadata.node(place, outcome, node, diff)
         results.append(_result(graph, node, version, {"fabric/run": run, **shown}))
     return tuple(results)
+
+
+def _absent(graph: Line, part: Station, run: str, faults: list[Fault]) -> Results:
+    """The outputs of a partition that gives nothing in this run: why, as data."""
+    told_as = [item.as_dict() for item in faults]
+    shown: metadata.Metadata = {
+        "fabric/run": run,
+        "fabric/absent": True,
+        "code": faults[0].code,
+        "faults": fault_table(faults),
+    }
+    version = digest_of("fabric.absence.v1", {"run": run, "partition": part.id, "faults": told_as})
+    return tuple(_result(graph, node, version, shown) for node in part.nodes)
 
 
 def _result(graph: Line, node: str, version: str, shown: metadata.Metadata) -> dg.MaterializeResult[None]:
@@ -62,15 +88,21 @@ def check_step(context: dg.AssetCheckExecutionContext, graph: Line, side: str) -
     with told():
         services, workflow = place.services(), place.workflow(graph.reference)
         run = run_of(context, services, graph.reference)
+        if services.reload(run).verdict(side) is None and (
+            faults := absence(workflow.compiled, services.reload(run), side)
+        ):
+            return _unjudged(graph, workflow, side, run, faults)
         verdict = judge_side(services, workflow, run, side)
         approvals.ask(services, workflow, run)
-        event = _event(services.reload(run), "verdict.recorded", side=side)
+        record = services.reload(run)
+        event = _event(record, "verdict.recorded", side=side)
     return [
         dg.AssetCheckResult(
             asset_key=node_key(graph, item.after),
             check_name=check_name(item.id),
             passed=item.passed,
-            severity=dg.AssetCheckSeverity.ERROR if item.blocking else dg.AssetCheckSeverity.WARN,
+            # What a join absorbs is told and blocks nothing.
+            severity=ERROR if item.blocking and side not in record.absorbed else WARN,
             description=item.summary,
             metadata={
                 "fabric/run": run,
@@ -80,6 +112,23 @@ def check_step(context: dg.AssetCheckExecutionContext, graph: Line, side: str) -
             },
         )
         for item in verdict.checks
+    ]
+
+
+def _unjudged(
+    graph: Line, workflow: Workflow, side: str, run: str, faults: list[Fault]
+) -> list[dg.AssetCheckResult]:
+    """The checks of a side that gives nothing in this run: not passed, and nothing to block for."""
+    return [
+        dg.AssetCheckResult(
+            asset_key=node_key(graph, item.after),
+            check_name=check_name(item.id),
+            passed=False,
+            severity=WARN,
+            description=f"nothing to judge: {faults[0]}",
+            metadata={"fabric/run": run, "fabric/absent": True},
+        )
+        for item in workflow.compiled.validators[side]
     ]
 
 
@@ -147,6 +196,14 @@ def _verdict(
     shown: metadata.Metadata = {"fabric/event": _event(record, "run.completed"), "state": record.state}
     for verdict in record.verdicts:
         shown[f"verdict on {verdict.side}"] = verdict.envelope
+    if (whole := record.verdict(WHOLE_RUN)) is not None:
+        said, _ = trusted_verdict(services, record, whole)
+        shown["whole run"] = dg.MetadataValue.table(
+            [
+                dg.TableRecord({"check": item.id, "passed": str(item.passed), "said": item.summary})
+                for item in said.checks
+            ]
+        )
     return digest_of("fabric.completion.v1", [v.envelope for v in record.verdicts]), shown
 
 

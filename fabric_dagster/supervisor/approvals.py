@@ -19,6 +19,7 @@ from fabric_dagster.errors import FabricError, Fault, NeedsPerson, Refused, Usag
 from fabric_dagster.governance.roles import lawful, require
 from fabric_dagster.supervisor.execution import admit
 from fabric_dagster.supervisor.failures import dependants
+from fabric_dagster.supervisor.joins import absent
 from fabric_dagster.supervisor.machine import ENDED
 from fabric_dagster.supervisor.services import Step
 from fabric_dagster.supervisor.stages import tidy
@@ -103,7 +104,10 @@ def wanted(compiled: CompiledGraph, run: RunRecord, trust: TrustRoot, commission
         return everything
     held: set[str] = set()
     settled: set[str] = set()
+    gone = absent(compiled, run)
     for gate in gates(compiled):
+        if gate.handoff in gone:
+            continue
         picture = picture_of(run, gate)
         if picture is not None and _newest(run, picture) is not None:
             settled |= _above(compiled, gate.handoff)

@@ -17,6 +17,8 @@ from fabric_dagster.contracts.physical_plan import PhysicalPlan, PlanInput
 from fabric_dagster.digests import canonical, digest_file
 from fabric_dagster.errors import CheckFailed, OperationFailed
 from fabric_dagster.graphs.plan import bind_plan
+from fabric_dagster.graphs.refs import ANY
+from fabric_dagster.supervisor.joins import serving
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,6 +83,8 @@ class Binder:
                 found = self.ticket.files[name]
                 return self._file(name, found.digest, f".{found.format}")
             return self.ticket.inputs.get(name)
+        if source.startswith(f"{ANY}:"):
+            source = serving(self.workflow.compiled, self.run, source.removeprefix(f"{ANY}:"))
         node = self.workflow.compiled.nodes[source]
         if node.application == "fabric" and node.capability.startswith("fabric.asset_decision@"):
             return self._decided(name)

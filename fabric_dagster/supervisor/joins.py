@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fabric_dagster.errors import CheckFailed
+from fabric_dagster.errors import CheckFailed, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,6 +34,15 @@ def without(compiled: CompiledGraph, gone: Iterable[str]) -> frozenset[str]:
 def absent(compiled: CompiledGraph, run: RunRecord) -> frozenset[str]:
     """The partitions that give nothing in this run, and are not waited for."""
     return without(compiled, run.absorbed) if run.absorbed else frozenset()
+
+
+def absence(compiled: CompiledGraph, run: RunRecord, partition: str) -> list[Fault]:
+    """Why ``partition`` gives nothing in this run, as data; nothing where it gives something, or may yet."""
+    if partition not in absent(compiled, run):
+        return []
+    own = run.absorbed.get(partition)
+    faults = own or [fault for found in run.absorbed.values() for fault in found]
+    return [Fault(**item) for item in faults]
 
 
 def absorbs(compiled: CompiledGraph, run: RunRecord, partition: str) -> bool:
