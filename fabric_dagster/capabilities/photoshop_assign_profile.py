@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from pydantic import model_validator
+
 from fabric_dagster.capabilities.base import Arguments, Capability, feed
 from fabric_dagster.capabilities.photoshop_shared import DOCUMENT_FAILURES, PROFILE_FAILURES, SAVE_FAILURES
 
 
 class AssignProfile(Arguments):
-    """``profile`` is ``srgb``, ``none`` (untagged), or the path of an ICC profile for RGB."""
+    """``profile`` is ``srgb`` or ``none`` (untagged); or ``file`` is an ICC profile for RGB."""
 
-    profile: str = feed("file", min_length=1, max_length=1024)
+    profile: Literal["srgb", "none"] | None = None
+    file: str | None = feed("file", default=None, min_length=1, max_length=1024)
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> AssignProfile:
+        if (self.profile is None) == (self.file is None):
+            msg = "give either profile or file"
+            raise ValueError(msg)
+        return self
 
 
 CAPABILITY = Capability(
@@ -20,6 +32,6 @@ CAPABILITY = Capability(
     outputs={"document": "psd"},
     effects=frozenset({"photoshop.document.write"}),
     preconditions=("the document is RGB",),
-    postconditions=("only the profile and the thumbnail differ", "every sample is what it was"),
+    postconditions=("only the profile differs", "every sample is what it was"),
     failures=(*DOCUMENT_FAILURES, *PROFILE_FAILURES, *SAVE_FAILURES),
 )

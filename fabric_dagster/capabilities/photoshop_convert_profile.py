@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from pydantic import model_validator
+
 from fabric_dagster.capabilities.base import Arguments, Capability, FailureCode, feed
 from fabric_dagster.capabilities.photoshop_shared import DOCUMENT_FAILURES, PROFILE_FAILURES, SAVE_FAILURES
 
 
 class ConvertProfile(Arguments):
-    """``profile`` is ``srgb`` or the path of an ICC profile for RGB."""
+    """``profile`` is ``srgb``; or ``file`` is an ICC profile for RGB."""
 
-    profile: str = feed("file", min_length=1, max_length=1024)
+    profile: Literal["srgb"] | None = None
+    file: str | None = feed("file", default=None, min_length=1, max_length=1024)
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> ConvertProfile:
+        if (self.profile is None) == (self.file is None):
+            msg = "give either profile or file"
+            raise ValueError(msg)
+        return self
 
 
 CAPABILITY = Capability(
@@ -21,7 +33,7 @@ CAPABILITY = Capability(
     effects=frozenset({"photoshop.document.write"}),
     preconditions=(
         "the document is RGB of 8 or 16 bits with a readable profile",
-        "its layers hold pixels, smart objects, text or solid fills; nothing that works on numbers",
+        "its layers hold pixels, smart objects or solid fills; nothing that works on numbers",
     ),
     postconditions=(
         "the document has the profile",

@@ -18,7 +18,7 @@ from fabric_dagster.digests import digest_file
 from fabric_dagster.errors import Conflict, FabricError, Fault, InvalidDocument, UsageFault
 from resources.files.paths import folded, under
 from resources.photoshop.client import Worker, shared
-from resources.photoshop.provider import EXPORT, OPEN, REPLACE, SERVES
+from resources.photoshop.provider import EXPORT, OPEN, READS, REPLACE, SERVES
 
 if TYPE_CHECKING:
     from fabric_dagster.contracts.physical_plan import PhysicalPlan
@@ -151,20 +151,22 @@ def _steps(
             mend = "leave it out: the file and the target given here play that part"
             what = "this operation has no place in a plan for one file"
             faults.append(Fault("plan.not_here", what, f"{place}.capability", mend, operation.capability))
-        if operation.capability == REPLACE:
-            found = _find(args["contents"], plan_file)
+        key = READS.get(operation.capability, "")
+        if operation.capability != OPEN and args.get(key) is not None:
+            found = _find(args[key], plan_file)
+            at = f"{place}.args.{key}"
             if found is None:
                 mend = "give a path relative to the plan or to the current folder"
-                what = "there is no such file"
-                faults.append(Fault("plan.no_file", what, f"{place}.args.contents", mend, args["contents"]))
+                faults.append(Fault("plan.no_file", "there is no such file", at, mend, args[key]))
             else:
                 inputs.append(found)
                 if _same(found, out):
                     mend = "write to another file: sources are never overwritten"
                     what = "the target is this input itself"
-                    at = f"{place}.args.contents"
-                    faults.append(Fault("photoshop.out_is_source", what, at, mend, args["contents"]))
-                args = {**args, "contents": str(found.resolve()), "contents_name": found.name}  # noqa: PLW2901
+                    faults.append(Fault("photoshop.out_is_source", what, at, mend, args[key]))
+                # A link's target may have another name: contents keep the one that the plan gives.
+                named = {"contents_name": found.name} if operation.capability == REPLACE else {}
+                args = {**args, key: str(found.resolve()), **named}  # noqa: PLW2901 - paths are filled in
         steps.append({"capability": operation.capability, "args": args})
     for number, step in enumerate(steps[1:]):
         if step["capability"] == EXPORT:

@@ -7,25 +7,18 @@ operation named; nothing is written before every operation has succeeded.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from fabric_dagster.capabilities.photoshop_shared import PRESETS, ExportPreset
 from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import Fault, OperationFailed
-from resources.photoshop.address import path_of, resolve
-from resources.photoshop.blockdiff import diff, gate, layer_keys
+from resources.photoshop.blockdiff import diff, gate
 from resources.photoshop.compose import composite, has_preview, refresh_previews
 from resources.photoshop.document import Document, build
-from resources.photoshop.export import export_png
 from resources.photoshop.png import write_atomically
 from resources.photoshop.psd.container import Container, parse
-from resources.photoshop.psd.layers import HIDDEN_FLAG
 from resources.photoshop.psd.limits import Limits
-from resources.photoshop.replace import replace_contents
-from resources.photoshop.text import set_text
 from resources.photoshop.type.fonts import FontBook
 
 PREVIEW_BLOCKS: Final = ("merged_image", "resource/1036", "resource/1033")
@@ -41,6 +34,8 @@ class Copy:
     limits: Limits
     meant: list[str] = field(default_factory=list)
     stale: bool = False
+    #: name → bytes and what may differ in them
+    checkpoints: dict[str, tuple[bytes, tuple[str, ...]]] = field(default_factory=dict)
     _bytes: bytes | None = None
 
     @property
@@ -52,7 +47,7 @@ class Copy:
         """Note an edit; layers' pixels and flags make the previews stale."""
         self.meant += meant
         info = self.container.layer_info
-        if info is not None:
+        if info is not None and any(key.startswith("layer/") for key in meant):
             info.touched = True
         self.stale = self.stale or previews
         self._bytes = None
@@ -67,6 +62,12 @@ class Copy:
         if self._bytes is None:
             self._bytes = self.container.dump() if self.meant else self.source
         return self._bytes
+
+    def restore(self, name: str) -> None:
+        """Be what the checkpoint ``name`` remembers."""
+        data, meant = self.checkpoints[name]
+        self.container = parse(data, self.limits)
+        self.meant, self.stale, self._bytes = list(meant), False, data
 
 
 class Session:
@@ -93,6 +94,8 @@ class Session:
 
     def run(self, number: int, capability: str, args: dict[str, Any]) -> dict[str, Any]:
         """One operation; its facts. Its failures name the operation."""
+        from resources.photoshop.operations import OPERATIONS
+
         try:
             return OPERATIONS[capability](self, number, args)
         except OperationFailed as error:
@@ -126,85 +129,3 @@ def _placed(number: int, error: OperationFailed) -> list[Fault]:
         Fault(f.code, f.what, f"{place}, {f.where}" if f.where else place, f.mend, f.value)
         for f in error.faults
     ]
-
-
-def _open(session: Session, _number: int, args: dict[str, Any]) -> dict[str, Any]:
-    data = Path(args["source"]).read_bytes()
-    session.copies.append(Copy(args["copy"], data, parse(data, session.limits), session.limits))
-    header = session.current.container.header
-    return {"width": header.width, "height": header.height, "source_digest": digest_bytes(data)}
-
-
-def _replace(session: Session, number: int, args: dict[str, Any]) -> dict[str, Any]:
-    copy = session.current
-    document = copy.document
-    layer = resolve(document, args["layer"])
-    contents = Path(args["contents"])
-    meant, facts = replace_contents(
-        document,
-        layer,
-        contents.read_bytes(),
-        args.get("contents_name") or contents.name,
-        shared=args.get("scope") == "shared",
-        uuid=session.allocations[f"smart_object_uuid_{number}"],
-        limits=session.limits,
-        unproven=args.get("unproven") == "allow",
-    )
-    copy.touched(meant, previews=True)
-    return {"layer": path_of(layer), **facts}
-
-
-def _visibility(session: Session, _number: int, args: dict[str, Any]) -> dict[str, Any]:
-    copy = session.current
-    layer = resolve(copy.document, args["layer"])
-    if layer.visible != args["visible"]:
-        layer.record.flags ^= HIDDEN_FLAG
-        info = copy.container.layer_info
-        names = layer_keys(info.layers) if info else []
-        copy.touched([f"layer/{names[layer.index]}/look"], previews=True)
-    return {"layer": path_of(layer), "visible": bool(args["visible"])}
-
-
-def _text(session: Session, _number: int, args: dict[str, Any]) -> dict[str, Any]:
-    copy = session.current
-    document = copy.document
-    layer = resolve(document, args["layer"])
-    meant, facts = set_text(
-        document, layer, args["text"], session.fonts, session.limits, cut=args.get("overflow") == "cut"
-    )
-    copy.touched(meant, previews=True)
-    return {"layer": path_of(layer), **facts}
-
-
-def _export(session: Session, _number: int, args: dict[str, Any]) -> dict[str, Any]:
-    copy = session.current
-    preset = preset_of(args.get("preset", "canvas"))
-    data, document = copy.data(), copy.document
-    layer = resolve(document, args["layer"]) if args.get("layer") else None
-    png, facts = export_png(document, data, preset, layer)
-    session.exports[args["out"]] = png
-    return facts
-
-
-def preset_of(given: str | dict[str, Any]) -> ExportPreset:
-    """A preset by name or as an object; ``photoshop.preset_unknown`` lists what there is."""
-    if not isinstance(given, str):
-        return ExportPreset.model_validate(given)
-    try:
-        return PRESETS[given]
-    except KeyError:
-        raise OperationFailed(
-            "photoshop.preset_unknown",
-            "no built-in preset has this name",
-            value=given,
-            mend=f"use one of: {', '.join(PRESETS)}",
-        ) from None
-
-
-OPERATIONS: Final[dict[str, Callable[[Session, int, dict[str, Any]], dict[str, Any]]]] = {
-    "photoshop.open_duplicate@1": _open,
-    "photoshop.replace_smart_object@1": _replace,
-    "photoshop.set_text@1": _text,
-    "photoshop.set_visibility@1": _visibility,
-    "photoshop.export_png@1": _export,
-}

@@ -70,8 +70,8 @@ def render_file(
     """Export what a file shows (or one layer of it) to ``out``; facts about the picture."""
     from resources.photoshop.address import resolve
     from resources.photoshop.document import build
-    from resources.photoshop.edit import preset_of
     from resources.photoshop.export import export_png
+    from resources.photoshop.operations import preset_of
     from resources.photoshop.png import write_atomically
 
     data = read(path, limits)
@@ -96,12 +96,13 @@ def execute(
     plan: operations are numbered from the one after them.
     """
     from resources.photoshop.edit import Session
+    from resources.photoshop.provider import READS
     from resources.photoshop.type.fonts import FontBook
 
     for step in steps:
-        for key in ("source", "contents"):
-            if key in step["args"]:
-                read_size(step["args"][key], limits, step["args"][key])
+        path = step["args"].get(READS.get(step["capability"], ""))
+        if path is not None:
+            read_size(path, limits, path)
     session = Session(limits, allocations, FontBook(fonts or ()))
     facts = [
         session.run(number, step["capability"], step["args"]) for number, step in enumerate(steps, -implied)

@@ -29,15 +29,21 @@ OPEN, REPLACE, EXPORT = (
     "photoshop.replace_smart_object@1",
     "photoshop.export_png@1",
 )
-SERVES: Final = frozenset(
-    {
-        OPEN,
-        REPLACE,
-        EXPORT,
-        "photoshop.set_text@1",
-        "photoshop.set_visibility@1",
-    }
-)
+SERVES: Final = frozenset({
+    OPEN, REPLACE, EXPORT, "photoshop.align_layer@1", "photoshop.apply_layer_comp@1",
+    "photoshop.assign_profile@1", "photoshop.checkpoint@1", "photoshop.convert_profile@1",
+    "photoshop.edit_mask@1", "photoshop.fill_layer@1", "photoshop.move_layer@1", "photoshop.replace_mask@1",
+    "photoshop.resize_layer@1", "photoshop.restore@1", "photoshop.set_effect@1", "photoshop.set_text@1",
+    "photoshop.set_visibility@1",
+})  # fmt: skip
+#: capability → the argument that is a file to read
+READS: Final = {
+    OPEN: "source",
+    REPLACE: "contents",
+    "photoshop.replace_mask@1": "mask",
+    "photoshop.assign_profile@1": "file",
+    "photoshop.convert_profile@1": "file",
+}
 
 
 class HeadlessPhotoshop:
@@ -216,9 +222,9 @@ def _step(stage: Path, number: int, operation: Operation, allocations: Mapping[s
             value=missing[0],
         )
     args = capability(operation.capability).arguments.model_validate(operation.args).body()
-    for key in ("source", "contents"):
-        if key in args:
-            args[key] = str(under(stage, args[key]))
+    key = READS.get(operation.capability, "")
+    if key in args:
+        args[key] = str(under(stage, args[key]))
     for key in ("copy", "out"):
         if key in args:
             under(stage, args[key])

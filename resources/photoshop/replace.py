@@ -22,15 +22,19 @@ import numpy as np
 
 from fabric_dagster.errors import OperationFailed
 from resources.photoshop.address import path_of
+from resources.photoshop.arranging import new_box
 from resources.photoshop.blockdiff import layer_keys
 from resources.photoshop.contents import CREATORS, FILE_TYPES, Contents, decode
 from resources.photoshop.layer_pixels import (
+    described,
     pixel_blocks,
     quantised,
     refuse_locked,
     require_rgb,
+    write_picture,
     write_pixels,
 )
+from resources.photoshop.masks import resize_mask
 from resources.photoshop.raster import (
     Points,
     homography,
@@ -39,7 +43,7 @@ from resources.photoshop.raster import (
     rectangle,
     trimmed,
 )
-from resources.photoshop.reproduction import error_of, prove
+from resources.photoshop.reproduction import error_of, original, prove
 from resources.photoshop.smartobjects import (
     Link,
     Placement,
@@ -284,3 +288,39 @@ def _put_contents(link: Link, contents: Contents, uuid: str | None) -> None:
     item.filetype = FILE_TYPES[contents.format]
     item.creator = CREATORS[contents.format]
     write_links(link)
+
+
+def resize_smart_object(
+    document: Document, layer: Layer, args: dict[str, Any], limits: Limits
+) -> tuple[list[str], dict[str, Any]]:
+    """Draw the layer's own contents again through its quad, scaled to the rectangle that ``args`` ask for.
+
+    Raises the failures of ``photoshop.resize_layer@1``; the document is untouched then.
+    """
+    require_rgb(document)
+    refuse_locked(layer, "pixels", "position")
+    linked = links(document.container)
+    target = target_of(layer, linked)
+    link, placed = linked[target.placed.uuid], target.placed
+    box, old = new_box(layer, args), layer.bounds
+    error = prove(document, layer, placed, link, limits)
+    contents = original(link, document, limits)
+    if contents is None:  # proven just now
+        raise not_rewritable("the smart object", described(layer))
+    quad: Points = np.asarray(placed.quad, float)
+    scale = (box[2] - box[0]) / (old[2] - old[0]), (box[3] - box[1]) / (old[3] - old[1])
+    quad = (quad - old[:2]) * scale + box[:2]
+    if placed.warp is not None:
+        picture, left, top = place_warped(contents, quad, placed.warp, placed.size)
+    else:
+        picture, left, top = place(contents, quad)
+    header = document.container.header
+    write_picture(layer.record, picture, left, top, header)
+    size = round(placed.size[0]), round(placed.size[1])
+    _put_placement(target, quad, size, None)
+    names = layer_keys(document.container.layer_info.layers) if document.container.layer_info else []
+    key = names[layer.index]
+    meant = [f"layer/{key}/block/SoL[dE]", f"layer/{key}/block/PlLd", *pixel_blocks(key)]
+    meant += resize_mask(layer, key, header, old, box)
+    sides = dict(zip(("left", "top", "right", "bottom"), layer.bounds, strict=True))
+    return meant, {"bounds": sides, "original_error": f"{error:.3f}"}

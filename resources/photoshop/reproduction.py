@@ -29,7 +29,7 @@ PIXEL_FORMATS: Final = PICTURES - {"psd", "psb"}
 
 
 def original(link: Link, document: Document, limits: Limits) -> Picture | None:
-    """The present contents in the document's colours, premultiplied, or ``None`` where nothing decodes them."""
+    """The present contents in the document's colours, premultiplied; ``None`` where they don't decode."""
     from PIL import Image
 
     data = link.item.data or b""
@@ -56,7 +56,7 @@ def placed_picture(contents: Picture, placed: Placement) -> tuple[Picture, int, 
 
 
 def error_of(document: Document, layer: Layer, placed: Placement, link: Link, limits: Limits) -> float | None:
-    """How far the present contents, drawn again, are from the layer's own raster; ``None``: not to be told."""
+    """How far the present contents, drawn again, are from the layer's raster; ``None``: not to be told."""
     if layer.record.right <= layer.record.left or layer.record.channel(-1) is None:
         return None
     contents = original(link, document, limits)
