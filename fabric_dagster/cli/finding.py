@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from fabric_dagster.supervisor.workflows import Workflow
     from resources.supervision.assembly import Hall
 
+#: fewer characters of a digest name nothing
+SHORTEST = 6
+
 
 def open_hall(home: Path | None) -> Hall:
     """The opened home."""
@@ -32,25 +35,35 @@ def find_workflow(hall: Hall, word: str) -> Workflow:
 
 def all_runs(hall: Hall) -> list[RunRecord]:
     """Every run of the home, oldest first."""
-    store = hall.home.open_ledger()
     from fabric_dagster.supervisor.projection import load_run
 
-    return [load_run(store, event.body["run"]) for event in store.read(types=["run.opened"])]
+    store = hall.home.open_ledger()
+    try:
+        return [load_run(store, event.body["run"]) for event in store.read(types=["run.opened"])]
+    finally:
+        store.close()
 
 
 def find_run(hall: Hall, word: str) -> RunRecord:
     """The run that ``word`` names: the beginning of its digest (6 characters or more), or a ticket's key.
 
-    A key means the ticket's newest run.
+    A key means the ticket's newest run. Only that run is read, however long the log is.
     """
-    runs = all_runs(hall)
+    from fabric_dagster.supervisor.projection import load_run, stream_of
+
     digest = word.removeprefix("sha256:").lower()
-    shortest = 6
-    by_digest = [run for run in runs if len(digest) >= shortest and run.run[7:].startswith(digest)]
-    found = by_digest or [run for run in runs if run.key == word][-1:]
-    if len(found) != 1:
-        what = f"{len(found)} runs begin with" if found else "no run is called"
-        raise UsageFault(
-            "run.unknown", f"{what} {word!r}", mend="list the runs with `fabric runs`", value=word
-        )
-    return found[0]
+    store = hall.home.open_ledger()
+    try:
+        begun = store.streams(stream_of(f"sha256:{digest}")) if len(digest) >= SHORTEST else []
+        found = [name.removeprefix("run:") for name in begun]
+        if not found:
+            linked = [event.body["run"] for event in store.read(f"ticket:{word}", types=["run.linked"])]
+            found = linked[-1:]
+        if len(found) != 1:
+            what = f"{len(found)} runs begin with" if found else "no run is called"
+            raise UsageFault(
+                "run.unknown", f"{what} {word!r}", mend="list the runs with `fabric runs`", value=word
+            )
+        return load_run(store, found[0])
+    finally:
+        store.close()

@@ -11,10 +11,11 @@ Rules kept here:
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from pydantic_core import from_json
 
 from fabric_dagster.digests import canonical, digest_bytes, pae
 from fabric_dagster.errors import CheckFailed, InvalidDocument
@@ -39,9 +40,12 @@ _FIELDS = frozenset(
         *("workspace", "branch", "previous", "recorded_at"),
     }
 )
-_MAY_HOLD = frozenset({"idempotency_key", "run"})
-_NUMBERS = ("position", "version")
-_TEXTS = tuple(sorted(_FIELDS - {*_NUMBERS, "body"}))
+_ABSENT = object()
+#: The keys of an event as its canonical bytes have them, with and without what an event may hold.
+_SHAPES = frozenset(
+    tuple(sorted(_FIELDS | more))
+    for more in (set(), {"idempotency_key"}, {"run"}, {"idempotency_key", "run"})
+)
 
 
 class Trust(Protocol):
@@ -128,8 +132,16 @@ def seal(new: NewEvent, place: Place, signer: Signer) -> SealedEvent:
             where=new.type,
             mend="store the bytes as an artifact and append its digest",
         )
-    signature = signer.sign(message(payload))
-    return SealedEvent(_event(json.loads(payload), payload), payload, signature)
+    try:
+        sealed = _event(from_json(payload, cache_strings="keys"), payload)
+    except ValueError as fault:
+        raise InvalidDocument(
+            "spine.bad_event",
+            f"it could not be read back: {fault}",
+            where=new.type,
+            mend="nest it less; store larger things as an artifact",
+        ) from fault
+    return SealedEvent(sealed, payload, signer.sign(message(payload)))
 
 
 def message(payload: bytes) -> bytes:
@@ -149,8 +161,9 @@ def decode(payload: bytes) -> Event:
 
 def _document(payload: bytes) -> dict[str, Any]:
     try:
-        document = json.loads(payload)
-    except (ValueError, RecursionError) as fault:
+        # Three times as quick as the standard library's, and stricter: no half characters, no deep nesting.
+        document = from_json(payload, cache_strings="keys")
+    except ValueError as fault:
         raise broken("its bytes are no JSON", code="spine.bytes") from fault
     if not isinstance(document, dict) or not _shaped(document):
         raise broken("its bytes are no event", code="spine.bytes")
@@ -209,22 +222,27 @@ def broken(what: str, position: int | None = None, *, code: str) -> CheckFailed:
 
 
 def _shaped(document: dict[str, Any]) -> bool:
-    keys = document.keys()
-    if not (keys >= _FIELDS and keys - _FIELDS <= _MAY_HOLD) or document["schema"] != SCHEMA:
+    if tuple(document) not in _SHAPES:
         return False
-    for name in _NUMBERS:
-        number = document[name]
-        if type(number) is not int or number <= 0:
-            return False
-    for name in _TEXTS:
-        if type(document[name]) is not str:
-            return False
-    for name in keys & _MAY_HOLD:
-        if type(document[name]) is not str:
-            return False
-    # Events from before it was written are without it.
-    run = document.get("run")
-    return type(document["body"]) is dict and (run is None or run == run_of(document["stream"]))
+    position, version, stream = document["position"], document["version"], document["stream"]
+    if type(position) is not int or type(version) is not int or position < 1 or version < 1:
+        return False
+    if type(stream) is not str or type(document.get("idempotency_key", "")) is not str:
+        return False
+    # An event from before runs were written is without its own.
+    run = document.get("run", _ABSENT)
+    return (
+        document["schema"] == SCHEMA
+        and type(document["type"]) is str
+        and type(document["actor"]) is str
+        and type(document["keyid"]) is str
+        and type(document["workspace"]) is str
+        and type(document["branch"]) is str
+        and type(document["previous"]) is str
+        and type(document["recorded_at"]) is str
+        and type(document["body"]) is dict
+        and (run is _ABSENT or (run is not None and run == run_of(stream)))
+    )
 
 
 def _event(document: Mapping[str, Any], payload: bytes) -> Event:

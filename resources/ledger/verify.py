@@ -132,7 +132,9 @@ def _prove(
     while len(stretch.faults) < MAX_FAULTS:
         with database.read() as connection:
             page = query.where(EVENTS.c.position > stretch.position).limit(PAGE)
-            rows = [tuple(row) for row in connection.execute(page)]
+            # The driver's own tuples: the library's rows cost a tenth of a signature each.
+            cursor = connection.execute(page).cursor
+            rows = [] if cursor is None else cursor.fetchall()
         for row in rows:
             stretch.add(row[_PAYLOAD], row[_SIGNATURE], trust, row[:_PAYLOAD], watch)
         if len(rows) < PAGE:
