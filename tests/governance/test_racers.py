@@ -37,8 +37,12 @@ with ThreadPoolExecutor(2) as pool:
 
 
 @pytest.mark.slow
-def test_sixteen_racers_consume_one_receipt_once(world, tmp_path):
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_sixteen_racers_consume_one_receipt_once(request, world, tmp_path, database):
     """Eight processes of two threads: one certificate; the others are told that the receipt is consumed."""
+    if database == "postgresql":
+        world.url = request.getfixturevalue("postgres_url")
+        world.reopen()
     receipt = world.receipt(world.qualify())
     (tmp_path / "receipt.json").write_text(json.dumps(receipt), encoding="utf-8")
     (tmp_path / "trust.json").write_bytes(world.trust.to_bytes())
