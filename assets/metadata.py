@@ -76,15 +76,15 @@ def node(place: Office, outcome: Outcome, node_id: str, diff: str | None) -> tup
 def handoff(place: Office, sealed: Handoff) -> Metadata:
     """What a sealed handoff holds."""
     return {
-        **artifact(place, sealed.artifact),
         "fabric/handoff": sealed.digest,
         **({"fabric/approval": sealed.approval} if sealed.approval else {}),
+        **artifact(place, sealed.artifact),
         "lineage": dg.MetadataValue.json(dict(sealed.lineage)),
         "verdicts": dg.MetadataValue.json(list(sealed.validations)),
     }
 
 
-def approval(record: ApprovalRecord, run: str) -> Metadata:
+def approval(place: Office, record: ApprovalRecord, run: str) -> Metadata:
     """What a person decided: on which bytes and plan, who, with what note, and the signed event."""
     return {
         "fabric/run": run,
@@ -93,6 +93,7 @@ def approval(record: ApprovalRecord, run: str) -> Metadata:
         "fabric/plan": record.plan,
         "approver": record.by,
         "note": record.note or "-",
+        **picture(place, record.picture, "picture"),
     }
 
 

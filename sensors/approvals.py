@@ -26,9 +26,9 @@ from sensors.intake import lives, tags_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from assets.office import Office
     from fabric_dagster.spine.ports import Event
     from fabric_dagster.supervisor.projection import RunRecord
-    from fabric_dagster.supervisor.workflows import Workflow
     from resources.supervision.assembly import Hall
 
 EVERY_SECONDS = 15
@@ -76,9 +76,10 @@ def _gone_on(run: RunRecord, approval: Event) -> bool:
 
 
 def untold(
-    run: RunRecord, hall: Hall, workflow: Workflow, instance: dg.DagsterInstance
+    run: RunRecord, hall: Hall, place: Office, instance: dg.DagsterInstance
 ) -> list[dg.AssetMaterialization]:
     """The approvals in force of ``run`` that Dagster has not been told of, each for its external asset."""
+    workflow = hall.workflow(run.reference)
     found = []
     for gate in gates(workflow.compiled):
         picture = picture_of(run, gate)
@@ -88,7 +89,7 @@ def untold(
                 approval_key(workflow.compiled, gate.handoff),
                 description=f"{record.by} approved the picture of {gate.side}",
                 partition=run.key,
-                metadata=metadata.approval(record, run.run),
+                metadata=metadata.approval(place, record, run.run),
                 tags={DATA_VERSION: record.picture},
             )
             there = dg.AssetRecordsFilter(event.asset_key, asset_partitions=[run.key])
@@ -99,8 +100,9 @@ def untold(
     return found
 
 
-def selection(run: RunRecord, hall: Hall, workflow: Workflow) -> list[dg.AssetKey]:
+def selection(run: RunRecord, hall: Hall) -> list[dg.AssetKey]:
     """The assets that a Dagster run of ``run`` is to be asked for now; ``Refused`` where none may run."""
+    workflow = hall.workflow(run.reference)
     compiled = workflow.compiled
     parts = wanted(compiled, run, hall.services.trust, hall.authorize(workflow))
     return [node_key(compiled, node) for part in parts for node in compiled.partition(part).nodes]
@@ -121,13 +123,12 @@ def approvals(context: dg.SensorEvaluationContext, fabric: FabricResource) -> dg
     found = look(hall, after, lambda run: lives(context.instance, run))
     requests, events = [], []
     for run, event in found.wanted:
-        workflow = hall.workflow(run.reference)
         try:
-            keys = selection(run, hall, workflow)
+            keys = selection(run, hall)
         except FabricError as fault:
             context.log.warning("%s cannot go on: %s", run.key, fault)
             continue
-        events += untold(run, hall, workflow, context.instance)
+        events += untold(run, hall, fabric, context.instance)
         if keys:
             requests.append(
                 dg.RunRequest(

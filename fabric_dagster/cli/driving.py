@@ -7,6 +7,8 @@ Rules kept here:
 * A Dagster run that a killed driver left behind is closed on Dagster's side before the next one starts. Only
   a driver's own, by its tag: the lock of the run proves that no other driver lives; what the daemon launched
   is the daemon's to watch.
+* An interrupt (Ctrl-C, a termination) is the command's: Dagster's run is closed as cancelled, the supervisor
+  run goes on when the ticket is run again.
 * A step that failed for a reason that did not end the run says so itself, with its own exit code.
 """
 
@@ -96,8 +98,10 @@ class Driver:
 
     def drive(self, taken: Taken) -> RunRecord:
         """Execute the run of ``taken`` to its end or its blocker."""
+        from resources.supervision.dagster import FabricResource
         from sensors.approvals import selection, untold
 
+        place = FabricResource(home=str(self._hall.home.path))
         hall, services = self._hall, self._hall.services
         run = taken.opened.run
         look = partial(_worth_waiting, services, run)
@@ -117,14 +121,15 @@ class Driver:
                 self._observe(taken.workflow)
             for _ in range(ROUNDS):
                 before = sum(run.recoveries.values())
-                keys = selection(run, hall, taken.workflow)
+                keys = selection(run, hall)
                 if not keys:
                     return run
                 job = self._job(taken.workflow)
                 with _sound(hall):
-                    for event in untold(run, hall, taken.workflow, self.instance):
+                    for event in untold(run, hall, place, self.instance):
                         self.instance.report_runless_asset_event(event)
                     result = _once(hall, taken, self.instance, job, keys)
+                _interrupted(result)
                 run = services.reload(run)
                 if run.state != "running" or sum(run.recoveries.values()) == before:
                     break
@@ -239,6 +244,14 @@ def _once(
         run_config=console("CRITICAL"),
         raise_on_error=False,
     )
+
+
+def _interrupted(result: dg.ExecuteInProcessResult) -> None:
+    """Dagster ends an interrupted run by itself and says so: it is the command that was interrupted."""
+    import dagster as dg
+
+    if any(event.event_type == dg.DagsterEventType.RUN_CANCELED for event in result.all_events):
+        raise KeyboardInterrupt
 
 
 def _surprises(result: dg.ExecuteInProcessResult) -> None:

@@ -64,6 +64,8 @@ def dev(
         HOST,
         "-p",
         str(port),
+        "--log-level",
+        "warning",
     ]
     process = subprocess.Popen(command, env=environment, cwd=found.path)  # noqa: S603 - our own program
     # Whoever ends this program ends Dagster with it: its daemon would go on taking tickets unseen.
