@@ -17,6 +17,7 @@ from fabric_dagster.supervisor.execution import run_partition
 from fabric_dagster.supervisor.joins import absence
 from fabric_dagster.supervisor.judging import judge_side, trusted_verdict
 from fabric_dagster.supervisor.machine import WHOLE_RUN
+from fabric_dagster.supervisor.opening import renewed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 
+FIRST = "fabric.ticket_brief@"
 ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 Results = tuple[dg.MaterializeResult[None], ...]
 
@@ -38,6 +40,9 @@ def partition_step(context: dg.AssetExecutionContext, graph: Line, part: Station
     with told():
         services, workflow = place.services(), place.workflow(graph.reference)
         run = run_of(context, services, graph.reference)
+        if part.capability.startswith(FIRST) and RUN_TAG not in context.run.tags:
+            # A backfill by hand begins here: under another commission it is another run of the ticket.
+            run = renewed(services, workflow, services.reload(run)).run
         link(context, services, run)
         if faults := absence(workflow.compiled, services.reload(run), part.id):
             return _absent(graph, part, run, faults)

@@ -78,10 +78,13 @@ def read_ticket(
     return ticket, workflow, pictures
 
 
-def take(hall: Hall, path: Path, reference: str | None = None, *, anew: bool = False) -> Taken:
+def take(
+    hall: Hall, path: Path, reference: str | None = None, *, anew: bool = False, again: bool = False
+) -> Taken:
     """Take one ticket in: its run is open on the spine afterwards. Refusals are events, then raised.
 
-    ``anew`` is a person's wish: a run of this content that a person ended is followed by another.
+    ``anew`` is a person's wish: a run of this content that a person ended is followed by another. ``again``
+    is the same wish where the run is done.
     """
     try:
         ticket, workflow, pictures = read_ticket(hall, path, reference)
@@ -90,7 +93,9 @@ def take(hall: Hall, path: Path, reference: str | None = None, *, anew: bool = F
             content = digest_bytes(reader.read(MAX_BYTES + 1))
         refuse_ticket(hall.services, path.stem, content, fault)
         raise
-    return Taken(ticket, workflow, open_run(hall.services, workflow, ticket, pictures, anew=anew))
+    return Taken(
+        ticket, workflow, open_run(hall.services, workflow, ticket, pictures, anew=anew, again=again)
+    )
 
 
 def look(hall: Hall, cursor: str | None) -> Tick:

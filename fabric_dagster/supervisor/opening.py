@@ -5,6 +5,8 @@ Rules kept here (design/DETAILS.md, "Run identity"):
 * run = digest(workspace, graph digest, partition key, ticket digest, ordinal).
 * The ordinal counts accepted changes of the block, so that A → B → A runs again and A → A does not.
 * A run that did not complete is not gone on with under another commission: the ticket is accepted anew.
+* A ticket that is done stays done, whatever is commissioned later, until a person asks for it again: with
+  ``fabric run --again``, or with a backfill in Dagster under another commission (``renewed``).
 * A newer revision of a ticket supersedes older runs of it. Where the completion of one is unknown, it stays
   as it is and the newer run waits until somebody looked.
 """
@@ -14,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fabric_dagster.contracts.ticket import Ticket
 from fabric_dagster.digests import canonical, digest_of
 from fabric_dagster.errors import FabricError, InvalidDocument, NeedsPerson, Refused
 from fabric_dagster.spine.ports import NewEvent
@@ -22,9 +25,9 @@ from fabric_dagster.supervisor.services import disk_told
 from fabric_dagster.supervisor.stages import tidy
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
-    from fabric_dagster.contracts.ticket import Ticket
     from fabric_dagster.supervisor.projection import RunRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 SUPERSEDED = frozenset({"opened", "running", "awaiting_approval", "failed", "stopped"})
 #: States in which a person's own command runs the same content anew, as another run.
 ENDED_BY_PERSON = frozenset({"stopped", "cancelled"})
+#: States in which a rerun under another commission is another run.
+RENEWED = frozenset({"opened", "running", "awaiting_approval", "failed", "completed"})
 
 
 def ticket_stream(key: str) -> str:
@@ -50,13 +55,20 @@ class Opened:
 
 
 def open_run(
-    services: Services, workflow: Workflow, ticket: Ticket, pictures: dict[str, Path], *, anew: bool = False
+    services: Services,
+    workflow: Workflow,
+    ticket: Ticket,
+    pictures: dict[str, Path],
+    *,
+    anew: bool = False,
+    again: bool = False,
 ) -> Opened:
     """The run of ``ticket``; refused without a live commission for exactly this graph.
 
     ``pictures`` are the files that the ticket names, by input name; their bytes go to the artifact store,
     so that a later change of the attachment changes nothing that was accepted. ``anew`` accepts a content
-    again whose run a person ended: with a retake or a cancellation.
+    again whose run a person ended: with a retake or a cancellation. ``again`` does that for one that is
+    done, too.
     """
     compiled = workflow.compiled
     try:
@@ -73,7 +85,9 @@ def open_run(
         document = services.artifacts.put_bytes(canonical(ticket.body()))
     ordinal = _accept(services, ticket, compiled.reference)
     run = _identity(services, compiled.digest, ticket, ordinal)
-    if _unfinished_elsewhere(services, run, commission.digest) or (anew and _ended_by_person(services, run)):
+    over = {"completed"} if again else frozenset[str]()
+    over |= ENDED_BY_PERSON if anew or again else frozenset()
+    if _unfinished_elsewhere(services, run, commission.digest) or _is(services, run, over):
         ordinal = _accept(services, ticket, compiled.reference, again=True)
         run = _identity(services, compiled.digest, ticket, ordinal)
     body = {
@@ -97,6 +111,25 @@ def open_run(
     return Opened(
         load_run(services.store, run), f"{ticket.key}:{ticket.digest}:{ordinal}:{commission.digest}"
     )
+
+
+def renewed(services: Services, workflow: Workflow, run: RunRecord) -> RunRecord:
+    """The run that a person's rerun of the whole ticket works on.
+
+    That is ``run``, unless it was done, or left, under another commission or for another revision of the
+    graph than those in force: then the same content, as it was accepted, is accepted anew. Where nothing is
+    in force it is ``run``, and each step refuses by itself.
+    """
+    try:
+        commission = services.authorize(workflow)
+    except Refused:
+        return run
+    in_force = (commission.digest, workflow.compiled.digest)
+    if (run.body["commission"], run.body["graph"]) == in_force or run.state not in RENEWED:
+        return run
+    ticket = Ticket.model_validate_json(services.artifacts.get(run.body["ticket_document"]))
+    pictures = {name: services.artifacts.path(file.digest) for name, file in ticket.files.items()}
+    return open_run(services, workflow, ticket, pictures, again=True).run
 
 
 def refuse_ticket(services: Services, key: str, digest: str, fault: FabricError) -> None:
@@ -127,9 +160,11 @@ def _unfinished_elsewhere(services: Services, run: str, commission: str) -> bool
     return load_run(services.store, run).state in SUPERSEDED
 
 
-def _ended_by_person(services: Services, run: str) -> bool:
-    opened = services.store.by_key(f"{run}:opened")
-    return opened is not None and load_run(services.store, run).state in ENDED_BY_PERSON
+def _is(services: Services, run: str, states: AbstractSet[str]) -> bool:
+    """Whether ``run`` was opened and is in one of ``states`` now."""
+    if not states or services.store.by_key(f"{run}:opened") is None:
+        return False
+    return load_run(services.store, run).state in states
 
 
 def _accept(services: Services, ticket: Ticket, reference: str, *, again: bool = False) -> int:

@@ -76,3 +76,29 @@ def test_gone_on_already(floor, followed):
     assert [] == tick(floor).run_requests
     assert "completed" == go(floor.hall, followed).state
     assert [] == tick(floor, "no number").run_requests
+
+
+def test_goes_on_after_a_look(floor, ticket, monkeypatch):
+    """After somebody looked at an unknown completion, the rest is requested: that side and all below it."""
+    from fabric_dagster.supervisor.reconciliation import reconcile
+    from resources.unity.provider import HeadlessUnity
+
+    run = opened(floor.hall, ticket)
+    plain = HeadlessUnity.commit
+
+    def commit(self, *args):
+        plain(self, *args)
+        raise OSError(5, "the machine went away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(HeadlessUnity, "commit", commit)
+        assert not floor.materialize("OFFER-101", {"fabric/run": run}).success
+    assert "reconciliation_required" == floor.hall.services.reload(run).state
+    assert [] == (tick(floor).run_requests or [])
+    reconcile(floor.hall.services, run)
+    (request,) = tick(floor).run_requests
+    nodes = [key.path[-1] for key in request.asset_selection]
+    assert ["import_icon", "wire_icon", "set_title", "verdict"] == nodes
+    assert floor.materialize("OFFER-101", request.tags, nodes).success
+    record = floor.hall.services.reload(run)
+    assert ("completed", 2) == (record.state, len(record.dagster_runs))

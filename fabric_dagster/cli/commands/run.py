@@ -30,6 +30,9 @@ def run(
     ticket: Annotated[
         Path, typer.Option("--ticket", help="A Jira issue as JSON, its attachments beside it.")
     ],
+    again: Annotated[
+        bool, typer.Option("--again", help="Also where this content is done: another run of it.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Look, plan and stage; write nothing.")] = False,
     home: HomeOption = None,
     as_json: JsonFlag = False,
@@ -48,7 +51,7 @@ def run(
         _dry(hall, ticket, named.compiled.reference, as_json=as_json)
         return
     show_progress(hall)
-    taken = take(hall, ticket, named.compiled.reference, anew=True)
+    taken = take(hall, ticket, named.compiled.reference, anew=True, again=again)
     done = taken.opened.run.state == "completed"
     record = drive(hall, taken)
     document = report(hall, record)
