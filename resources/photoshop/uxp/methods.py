@@ -28,6 +28,9 @@ OPEN: Final = "photoshop.open_duplicate@1"
 REPLACE: Final = "photoshop.replace_smart_object@1"
 VISIBILITY: Final = "photoshop.set_visibility@1"
 EXPORT: Final = "photoshop.export_png@1"
+TEXT: Final = "photoshop.set_text@1"
+COMP: Final = "photoshop.apply_layer_comp@1"
+MOVE: Final = "photoshop.move_layer@1"
 BEGIN: Final = "partition.begin"
 FINISH: Final = "partition.finish"
 ABANDON: Final = "partition.abandon"
@@ -70,6 +73,13 @@ class Layer(Contract):
     layer: str = Field(max_length=4096)
     id: int = _COUNT
     was: int = _COUNT
+
+
+class Comp(Contract):
+    """The layer comp that was applied."""
+
+    comp: str = Field(max_length=4096)
+    id: int = _COUNT
 
 
 class Exported(Contract):
@@ -153,6 +163,9 @@ OPERATIONS: Final = {
         _operation(OPEN, Opened),
         _operation(REPLACE, Layer),
         _operation(VISIBILITY, Layer),
+        _operation(TEXT, Layer),
+        _operation(MOVE, Layer),
+        _operation(COMP, Comp),
         _operation(EXPORT, Exported),
     )
 }

@@ -14,13 +14,14 @@ import numpy as np
 
 from fabric_dagster.errors import OperationFailed
 from fabric_dagster.supervisor.ports import Observation
-from resources.photoshop.uxp.methods import REPLACE, VISIBILITY
+from resources.photoshop.uxp.methods import COMP, MOVE, REPLACE, TEXT, VISIBILITY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from fabric_dagster.contracts.physical_plan import Operation
 
+    Layers = dict[int, dict[str, Any]]
     Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 #: Corners of a placement may differ by this many pixels: Photoshop stores fractions.
@@ -30,12 +31,19 @@ NEAR: Final = 1.0
 OTHER_PICTURE: Final = 16.0
 DOCUMENT_FACTS: Final = ("width", "height", "mode", "depth")
 PLACEMENT_FACTS: Final = ("name", "format", "bytes", "digest", "width", "height", "uuid", "quad")
+COMP_FACTS: Final = (
+    "bounds", "visible", "shown", "mask", "effects", "opacity", "fill_opacity", "blend", "comps", "text",
+    "smart_object.quad",
+)  # fmt: skip
 SHOWN_DIFFERENCES: Final = 5
 
 
 @dataclass(slots=True)
 class Edit:
-    """One operation that was done: ``id`` is what the layer has in the copy, ``was`` in the source."""
+    """One operation that was done: ``id`` is what the layer has in the copy, ``was`` in the source.
+
+    A layer comp is about every layer: both are its own id.
+    """
 
     operation: Operation
     was: int
@@ -48,6 +56,8 @@ class Edit:
 class _Meant:
     """What may differ, by layer of the source; ``*`` stands for every layer."""
 
+    #: whether anything moves: then a placement is no longer where it was.
+    moves: bool = False
     fields: dict[int | str, set[str]] = field(default_factory=dict)
 
     def allow(self, layer: int | str, *names: str) -> None:
@@ -66,9 +76,13 @@ def compare(
     """
     before, after = _by_id(source), _by_id(copy)
     done = list(edits)
-    names = {edit.was: edit.id for edit in done}
-    meant = _Meant()
-    seen = [observation for edit in done for observation in _promised(path, edit, before, after, meant)]
+    names = {edit.was: edit.id for edit in done if edit.operation.capability != COMP}
+    meant = _Meant(moves=any(edit.operation.capability in {MOVE, COMP} for edit in done))
+    seen = [
+        item
+        for number, edit in enumerate(done)
+        for item in _promised(path, edit, before, after, meant, stands=_stands(number, done))
+    ]
     differences = [
         f"document {name}: {source.get(name)} -> {copy.get(name)}"
         for name in DOCUMENT_FACTS
@@ -132,43 +146,91 @@ def _near(one: Any, two: Any) -> bool:  # noqa: ANN401 - lists of corners, as in
 
 
 def _promised(
-    path: str,
-    edit: Edit,
-    before: dict[int, dict[str, Any]],
-    after: dict[int, dict[str, Any]],
-    meant: _Meant,
+    path: str, edit: Edit, before: Layers, after: Layers, meant: _Meant, *, stands: bool
 ) -> Iterator[Observation]:
-    """What an operation promises of the copy; notes in ``meant`` what it may change."""
+    """What an operation promises of the copy, where that still ``stands``; notes what it may change."""
+    if edit.operation.capability == COMP:
+        # What a comp records is Photoshop's to apply; kinds and contents it can't change.
+        meant.allow("*", *COMP_FACTS)
+        return
     layer, old = after.get(edit.id), before.get(edit.was)
     if layer is None or old is None:
         yield Observation(f"{path}: layer {edit.was}", "is there", "gone", holds=False)
         return
-    subject = f"{path}: {old['path']}"
-    if edit.operation.capability == VISIBILITY:
-        wanted = bool(edit.operation.args["visible"])
-        meant.allow(edit.was, "visible")
-        for child in _walk([old]):
-            meant.allow(child["id"], "shown")
-        found = bool(layer["visible"])
-        yield Observation(f"{subject}: visible", str(wanted), str(found), holds=wanted == found)
-    elif edit.operation.capability == REPLACE:
-        shared = old["smart_object"].get("uuid")
-        for other in before.values():
-            if other["id"] == edit.was or (other.get("smart_object") or {}).get("uuid") == shared:
-                meant.allow(other["id"], "bounds", *(f"smart_object.{name}" for name in PLACEMENT_FACTS))
-        smart = layer.get("smart_object") or {}
-        digest = str(smart.get("digest"))
-        holds = digest == edit.contents
-        yield Observation(f"{subject}: contents", str(edit.contents), digest, holds=holds)
-        kept = _near(old["smart_object"].get("quad"), smart.get("quad"))
-        placed = "where the old contents were"
-        yield Observation(f"{subject}: placement", placed, placed if kept else "moved", holds=kept)
+    tell = PROMISES[edit.operation.capability]
+    seen = list(tell(f"{path}: {old['path']}", edit, old, layer, before, meant))
+    if stands:
+        yield from seen
 
 
-def last_say(edits: Iterable[Edit]) -> list[Edit]:
-    """Edits whose promise still stands at the end: a later one of its kind on the same layer takes over."""
-    latest = {(edit.operation.capability, edit.was): edit for edit in edits}
-    return list(latest.values())
+def _visible(
+    subject: str, edit: Edit, old: dict[str, Any], new: dict[str, Any], _all: Layers, meant: _Meant
+) -> Iterator[Observation]:
+    wanted, found = bool(edit.operation.args["visible"]), bool(new["visible"])
+    meant.allow(edit.was, "visible")
+    for child in _walk([old]):
+        meant.allow(child["id"], "shown")
+    yield Observation(f"{subject}: visible", str(wanted), str(found), holds=wanted == found)
+
+
+def _worded(
+    subject: str, edit: Edit, _old: dict[str, Any], new: dict[str, Any], _all: Layers, meant: _Meant
+) -> Iterator[Observation]:
+    # Photoshop names a text layer anew where its name followed its words.
+    meant.allow(edit.was, "bounds", "text", "name")
+    wanted, found = str(edit.operation.args["text"]), str((new.get("text") or {}).get("contents"))
+    yield Observation(f"{subject}: text", wanted, found, holds=wanted == found)
+
+
+def _moved(
+    subject: str, edit: Edit, old: dict[str, Any], new: dict[str, Any], _all: Layers, meant: _Meant
+) -> Iterator[Observation]:
+    args = edit.operation.args
+    for child in _walk([old]):
+        meant.allow(child["id"], "bounds", "mask", "text", "smart_object.quad")
+    wanted = {
+        side: args[side] if args.get(side) is not None else old["bounds"][side] + (args.get(by) or 0)
+        for side, by in (("left", "dx"), ("top", "dy"))
+    }
+    holds = all(abs(new["bounds"][side] - at) <= NEAR for side, at in wanted.items())
+    expected, found = (
+        ", ".join(f"{side} {place[side]}" for side in wanted) for place in (wanted, new["bounds"])
+    )
+    yield Observation(f"{subject}: place", expected, found, holds=holds)
+
+
+def _replaced(
+    subject: str, edit: Edit, old: dict[str, Any], new: dict[str, Any], every: Layers, meant: _Meant
+) -> Iterator[Observation]:
+    placed, now = old.get("smart_object") or {}, new.get("smart_object") or {}
+    for other in every.values():
+        if other["id"] == edit.was or (other.get("smart_object") or {}).get("uuid") == placed.get("uuid"):
+            meant.allow(other["id"], "bounds", *(f"smart_object.{name}" for name in PLACEMENT_FACTS))
+    digest = str(now.get("digest"))
+    yield Observation(f"{subject}: contents", str(edit.contents), digest, holds=digest == edit.contents)
+    kept = meant.moves or _near(placed.get("quad"), now.get("quad"))
+    place = "where the old contents were"
+    yield Observation(f"{subject}: placement", place, place if kept else "moved", holds=kept)
+
+
+PROMISES: Final = {VISIBILITY: _visible, TEXT: _worded, MOVE: _moved, REPLACE: _replaced}
+
+
+def _stands(number: int, edits: list[Edit]) -> bool:
+    """Whether nothing that was done later, or before a relative move, speaks about the same."""
+    edit = edits[number]
+    if any(_same(edit, later) for later in edits[number + 1 :]):
+        return False
+    relative = edit.operation.capability == MOVE and {"dx", "dy"} & edit.operation.args.keys()
+    return not (relative and any(_same(edit, earlier) for earlier in edits[:number]))
+
+
+def _same(edit: Edit, other: Edit) -> bool:
+    """Whether ``other`` may change what ``edit`` promises."""
+    capability = other.operation.capability
+    if capability == COMP:
+        return edit.operation.capability != REPLACE
+    return capability == edit.operation.capability and (other.was == edit.was or capability == MOVE)
 
 
 def picture_difference(made: Pixels, drawn: Pixels) -> float:

@@ -19,7 +19,7 @@ from fabric_dagster.supervisor.ports import FileChange, Observation, Produced, S
 from resources.files.paths import folded, under
 from resources.photoshop.provider import DELIVERY, HeadlessPhotoshop, unchanged
 from resources.photoshop.uxp import methods
-from resources.photoshop.uxp.observed import OTHER_PICTURE, Edit, compare, last_say, picture_difference
+from resources.photoshop.uxp.observed import OTHER_PICTURE, Edit, compare, picture_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -182,13 +182,13 @@ class UxpPhotoshop(HeadlessPhotoshop):
             if operation.capability != methods.OPEN:
                 contents = args.get("contents")
                 digest = digest_file(under(stage, contents)) if contents else None
-                edits[copy].append(Edit(operation, fact["was"], fact["id"], digest))
+                edits[copy].append(Edit(operation, fact.get("was", fact["id"]), fact["id"], digest))
                 # What was exported before shows another state: it can't be drawn again from the copy.
                 exports = [item for item in exports if item[0] != copy]
         for path, source in sources.items():
             before = self._ask("inspect", {"path": str(under(stage, source))})
             after = self._ask("inspect", {"path": str(under(delivery, path))})
-            seen += compare(path, before, after, last_say(edits[path]))
+            seen += compare(path, before, after, edits[path])
         for path, out, preset, file in exports:
             seen.append(self._redrawn(under(delivery, path), out, preset, file, stage))
         return seen, [_with_digest(item) for item in produced]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from fake_photoshop import FakePhotoshop, node_missing
 
+from fabric_dagster.governance.trust import TrustRoot
+from resources.keys import signer_of
 from resources.photoshop.client import Worker
 from resources.photoshop.png import encode_png
 from resources.photoshop.provider import HeadlessPhotoshop
@@ -13,6 +18,7 @@ from resources.photoshop.sample_art import daily_deal, starter_pack
 from resources.photoshop.uxp import pairing
 from resources.photoshop.uxp.bridge import Bridge
 from resources.photoshop.uxp.provider import UxpPhotoshop
+from resources.photoshop.uxp.requests import RequestLedger
 
 NOW = "2026-01-01T00:00:00+00:00"
 
@@ -43,30 +49,47 @@ def worker():
     made.close()
 
 
-@pytest.fixture
-def paired(tmp_path):
+@pytest.fixture(scope="session")
+def paired(tmp_path_factory):
     """The folder of the connection, and the token that is shown once."""
-    folder = tmp_path / "uxp"
+    folder = tmp_path_factory.mktemp("uxp") / "uxp"
     return folder, pairing.pair(folder, NOW)
 
 
-@pytest.fixture
-def bridge(paired):
-    """An open bridge on a port of its own."""
-    with Bridge(paired[0], port=0) as made:
-        yield made
-
-
-@pytest.fixture
-def host(bridge, paired):
-    """A fake Photoshop whose plugin is paired and connected."""
+@pytest.fixture(scope="session")
+def photoshop(paired):
+    """One bridge, and one fake Photoshop whose plugin is paired and connected; shared, since both start slowly."""
     if why := node_missing():
         pytest.skip(why)
-    made = FakePhotoshop(bridge.port)
-    made.do("pair", token=paired[1])
-    bridge.wait(20)
+    with Bridge(paired[0], port=0) as bridge:
+        made = FakePhotoshop(bridge.port)
+        made.do("pair", token=paired[1])
+        bridge.wait(20)
+        yield bridge, made
+        made.close()
+
+
+@pytest.fixture
+def bridge(photoshop, tmp_path):
+    """The shared bridge with a ledger of the test's own, connected."""
+    made = photoshop[0]
+    made.ledger = RequestLedger(tmp_path / "ledger")
+    made.strays, made._seconds = 0, None
+    made.wait(20)
+    return made
+
+
+@pytest.fixture
+def host(bridge, photoshop):
+    """The shared fake Photoshop, well-behaved and without documents at the start and at the end."""
+    made = photoshop[1]
+    assert [] == made.state()["documents"]
     yield made
-    made.close()
+    made.do("behave")
+    bridge.wait(20)
+    deadline = time.monotonic() + 10
+    while made.state()["documents"] and time.monotonic() < deadline:
+        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -80,3 +103,20 @@ def live(tmp_path, bridge, host, worker):
 def headless(tmp_path, worker):
     """The headless provider."""
     return HeadlessPhotoshop(tmp_path / "headless" / "run", tmp_path / "journals", worker=worker)
+
+
+@pytest.fixture
+def stage(tmp_path, template, art):
+    """A stage with its inputs laid out."""
+    folder = tmp_path / "stage"
+    (folder / "inputs").mkdir(parents=True)
+    (folder / "inputs" / "template.psd").write_bytes(template)
+    (folder / "inputs" / "art.png").write_bytes(art)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def people():
+    """Keys of an operator and a builder, and the trust root that pins them."""
+    signers = {name: signer_of(name, Ed25519PrivateKey.generate()) for name in ("operator", "builder")}
+    return signers, TrustRoot.of({name: signer.public for name, signer in signers.items()})

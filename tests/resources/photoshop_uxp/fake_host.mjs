@@ -112,13 +112,9 @@ class FakeDocument {
     this.bitsPerChannel = `bitDepth${told.depth}`;
     this.layers = told.layers.map((layer) => new FakeLayer(this, layer));
     const document = this;
-    this.layerComps = {
-      getAllByName: (wanted) =>
-        (told.comps ?? []).filter((comp) => comp.name === wanted).map((comp) => ({
-          id: comp.id, name: comp.name,
-          apply: () => document.edit("photoshop.apply_layer_comp@1", { comp: comp.id }),
-        })),
-    };
+    this.layerComps = (told.comps ?? []).map((comp) => ({
+      id: comp.id, name: comp.name, apply: () => document.edit("photoshop.apply_layer_comp@1", { comp: comp.id }),
+    }));
   }
   find(id, layers = this.layers) {
     for (const layer of layers) {
@@ -212,7 +208,7 @@ async function perform(command) {
       const { document: doc, layer: chosen } = selected;
       const before = { ...chosen.told.smart };
       if (!fault("lie_replace")) {
-        await doc.edit("photoshop.replace_smart_object@1", { layer: { id: chosen.id }, contents: path, scope: "shared" });
+        await doc.edit("photoshop.replace_smart_object@1", { layer: { id: chosen.id }, contents: path, scope: "shared", unproven: "allow" });
       }
       let now = doc.find(chosen.id);
       if (fault("renumber")) {
@@ -424,9 +420,11 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   const { do: what, ...more } = JSON.parse(line);
   if (what === "pair") { root.children[0].value = more.token; root.children[1].listeners.click(); }
   else if (what === "misbehave") faults.set(more.name, { times: 1, ...more });
+  else if (what === "behave") faults.clear();
   else if (what === "drop") dropSockets();
   else if (what === "reload") { dropSockets(); tokens.clear(); root = load(); }
   else if (what === "open") { modalDepth += 1; ask("open", { path: more.path }).then((told) => { new FakeDocument(told, "theirs.psd"); modalDepth -= 1; say({ ok: true }); }); return; }
+  else if (what === "close_all") { modalDepth += 1; for (const item of [...open]) item.closeWithoutSaving(); modalDepth -= 1; }
   else if (what === "send") for (const socket of sockets) socket.real.send(more.text);
   else if (what === "receive") for (const socket of sockets) socket.onmessage?.({ data: more.text });
   else if (what === "state") { say({ documents: open.map(({ id, name }) => ({ id, name })), log: log.splice(0), said: root.children.at(-1).textContent, left: [...faults].filter(([name]) => has(name)).map(([name]) => name) }); return; }

@@ -57,7 +57,9 @@ class Engine:
             "id": identifier,
             "width": found["width"],
             "height": found["height"],
-            "mode": {"rgb": "RGBColorMode", "gray": "grayscaleMode"}.get(found["mode"].lower(), "CMYKColorMode"),
+            "mode": {"rgb": "RGBColorMode", "gray": "grayscaleMode"}.get(
+                found["mode"].lower(), "CMYKColorMode"
+            ),
             "depth": found["depth"],
             "tagged": found["profile"] is not None,
             "comps": found["comps"],
@@ -98,13 +100,13 @@ class Engine:
         """The same document again, or its picture."""
         if not merged:
             return self.told(self._add(self.documents, self.documents[id]))
+        from resources.photoshop.colour import convert
         from resources.photoshop.compose import composite
-        from resources.photoshop.export import _coloured
-        from fabric_dagster.capabilities.photoshop_shared import ExportPreset
 
         data = self.documents[id]
         picture = composite(build(parse(data, LIMITS)).container, data)
-        pixels = _coloured(picture.pixels, picture.profile, ExportPreset())[0]
+        rgb = convert(np.ascontiguousarray(picture.pixels[..., :3]), picture.profile, None, "the document")
+        pixels = np.concatenate([rgb, picture.pixels[..., 3:]], axis=-1)
         return self.told(self._add(self.merged, pixels))
 
     def close(self, id: int) -> dict:  # noqa: A002
@@ -188,7 +190,7 @@ def main() -> None:
             asked = json.loads(line)
             try:
                 reply = {"result": getattr(engine, asked["method"])(**asked["params"])}
-            except Exception as fault:  # whatever it is, the fake Photoshop tells it  # noqa: BLE001
+            except Exception as fault:  # the fake Photoshop tells it  # noqa: BLE001
                 reply = {"error": f"{type(fault).__name__}: {fault}"}
             sys.stdout.write(json.dumps(reply) + "\n")
             sys.stdout.flush()

@@ -7,7 +7,7 @@ var import_uxp5 = require("uxp");
 var PROTOCOL = "fabric.photoshop-uxp.v1";
 var PORT = 47823;
 var MOST_BYTES = 1048576;
-var SCHEMA_DIGEST = "sha256:69e4fbc69ed550f4a3e9e24646e9316839170a77501ecd7aae59cca9d67736d6";
+var SCHEMA_DIGEST = "sha256:8b126743c07bd9824fe0e7a30c610d6178bd6c97c26a9eb4562bc1d882f89ff2";
 
 // src/sha256.ts
 var K = constants();
@@ -350,6 +350,23 @@ function inspectDocuments() {
   };
 }
 
+// src/operations/apply_layer_comp.ts
+async function applyLayerComp(args) {
+  const target2 = document2();
+  const { comp: wanted } = args;
+  const found = Array.from(target2.layerComps).filter(
+    (comp2) => typeof wanted === "number" ? comp2.id === wanted : comp2.name.normalize("NFC") === wanted.normalize("NFC")
+  );
+  const [comp] = found;
+  if (comp === void 0) throw new OperationFailure("photoshop.comp_not_found", `there is no comp ${wanted}`, "comp");
+  if (found.length > 1) {
+    const ids = found.map((item) => item.id).join(", ");
+    throw new OperationFailure("photoshop.comp_ambiguous", `${found.length} comps are called ${wanted}`, "comp", `name it by its id: ${ids}`);
+  }
+  await modal("Fabric: apply a comp", target2.id, () => comp.apply());
+  return { comp: comp.name, id: comp.id };
+}
+
 // src/operations/export_png.ts
 var import_photoshop4 = require("photoshop");
 var SRGB = "sRGB IEC61966-2.1";
@@ -465,45 +482,6 @@ async function finish(name) {
   return { saved };
 }
 
-// src/operations/open_duplicate.ts
-var import_photoshop5 = require("photoshop");
-async function openDuplicate(args) {
-  claim(args.copy);
-  const entry = await source(args.source);
-  return modal("Fabric: open a duplicate", null, async () => {
-    const before = new Set(Array.from(import_photoshop5.app.documents, (item) => item.id));
-    let duplicate;
-    try {
-      const original = await import_photoshop5.app.open(entry);
-      if (before.has(original.id)) {
-        throw new OperationFailure("photoshop.file_unavailable", "the input is open in Photoshop already", args.source, "close it");
-      }
-      duplicate = await original.duplicate(args.copy.split("/").pop() ?? args.copy, false);
-      original.closeWithoutSaving();
-    } catch (fault) {
-      const failure = typed(fault);
-      failure.rolledBack = closeAllBut(before);
-      throw failure;
-    }
-    partition().copies.push({ path: args.copy, id: duplicate.id });
-    return { width: duplicate.width, height: duplicate.height };
-  });
-}
-function closeAllBut(before) {
-  try {
-    for (const item of Array.from(import_photoshop5.app.documents)) {
-      if (!before.has(item.id)) item.closeWithoutSaving();
-    }
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-// src/operations/replace_smart_object.ts
-var import_photoshop6 = require("photoshop");
-var import_uxp3 = require("uxp");
-
 // src/layers.ts
 var MOST_CANDIDATES = 8;
 function escaped(name) {
@@ -553,8 +531,68 @@ function reference(document3, layerID) {
 function all(document3) {
   return Array.from(walk(document3.layers, ""));
 }
+function isLocked(layer) {
+  return layer.allLocked || layer.pixelsLocked || layer.positionLocked;
+}
+
+// src/operations/move_layer.ts
+async function moveLayer(args) {
+  const target2 = document2();
+  const { layer, path } = resolve(target2, args.layer);
+  if (isLocked(layer)) throw new OperationFailure("photoshop.layer_locked", "the layer is locked", path);
+  const { left, top } = layer.boundsNoEffects;
+  const dx = args.dx ?? (typeof args.left === "number" ? args.left - left : 0);
+  const dy = args.dy ?? (typeof args.top === "number" ? args.top - top : 0);
+  if (dx !== 0 || dy !== 0) {
+    await modal("Fabric: move", target2.id, async () => {
+      await layer.translate(dx, dy);
+      const now = resolve(target2, { id: layer.id }).layer.boundsNoEffects;
+      if (Math.abs(now.left - left - dx) > 1 || Math.abs(now.top - top - dy) > 1) {
+        throw new OperationFailure("photoshop.host_failed", "the layer did not move", path);
+      }
+    });
+  }
+  return { layer: path, id: layer.id, was: layer.id };
+}
+
+// src/operations/open_duplicate.ts
+var import_photoshop5 = require("photoshop");
+async function openDuplicate(args) {
+  claim(args.copy);
+  const entry = await source(args.source);
+  return modal("Fabric: open a duplicate", null, async () => {
+    const before = new Set(Array.from(import_photoshop5.app.documents, (item) => item.id));
+    let duplicate;
+    try {
+      const original = await import_photoshop5.app.open(entry);
+      if (before.has(original.id)) {
+        throw new OperationFailure("photoshop.file_unavailable", "the input is open in Photoshop already", args.source, "close it");
+      }
+      duplicate = await original.duplicate(args.copy.split("/").pop() ?? args.copy, false);
+      original.closeWithoutSaving();
+    } catch (fault) {
+      const failure = typed(fault);
+      failure.rolledBack = closeAllBut(before);
+      throw failure;
+    }
+    partition().copies.push({ path: args.copy, id: duplicate.id });
+    return { width: duplicate.width, height: duplicate.height };
+  });
+}
+function closeAllBut(before) {
+  try {
+    for (const item of Array.from(import_photoshop5.app.documents)) {
+      if (!before.has(item.id)) item.closeWithoutSaving();
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 // src/operations/replace_smart_object.ts
+var import_photoshop6 = require("photoshop");
+var import_uxp3 = require("uxp");
 var NEAR = 1;
 async function replaceSmartObject(args) {
   const target2 = document2();
@@ -562,7 +600,7 @@ async function replaceSmartObject(args) {
   if (layer.kind !== import_photoshop6.constants.LayerKind.SMARTOBJECT) {
     throw new OperationFailure("photoshop.not_a_smart_object", "the layer is no smart object", path);
   }
-  if (layer.allLocked || layer.pixelsLocked || layer.positionLocked) {
+  if (isLocked(layer)) {
     throw new OperationFailure("photoshop.layer_locked", "the layer is locked", path, "unlock it in the template");
   }
   const token = import_uxp3.storage.localFileSystem.createSessionToken(await source(args.contents));
@@ -635,6 +673,44 @@ function upright(corners) {
   return straight && bx > ax && dy > ay ? { left: ax, top: ay, width: bx - ax, height: dy - ay } : null;
 }
 
+// src/operations/set_text.ts
+var import_photoshop7 = require("photoshop");
+async function setText(args) {
+  const target2 = document2();
+  const { layer, path } = resolve(target2, args.layer);
+  if (layer.kind !== import_photoshop7.constants.LayerKind.TEXT) {
+    throw new OperationFailure("photoshop.layer_kind", "the layer is no text", path);
+  }
+  if (isLocked(layer)) throw new OperationFailure("photoshop.layer_locked", "the layer is locked", path);
+  const font = layer.textItem.characterStyle.font;
+  if (!hasFont(font)) throw new OperationFailure("photoshop.font_missing", `Photoshop has no font ${font}`, path);
+  if (layer.textItem.isParagraphText && args.overflow !== "cut") {
+    throw new OperationFailure(
+      "capability_unavailable",
+      "Photoshop does not tell whether paragraph text overflows its box",
+      path,
+      "allow it to be cut off, use point text, or the headless provider"
+    );
+  }
+  const words = args.text.replace(/\n/g, "\r");
+  await modal("Fabric: set text", target2.id, async () => {
+    await playOne({ _obj: "set", _target: reference(target2, layer.id), to: { _obj: "textLayer", textKey: words } });
+    const found = resolve(target2, { id: layer.id }).layer.textItem.contents;
+    if (lines(found) !== lines(words)) throw new OperationFailure("photoshop.host_failed", "the text did not change", path);
+  });
+  return { layer: path, id: layer.id, was: layer.id };
+}
+function lines(text) {
+  return text.replace(/\r\n?/g, "\n").replace(/\n$/, "");
+}
+function hasFont(postScriptName) {
+  try {
+    return import_photoshop7.app.fonts.getByName(postScriptName) !== void 0;
+  } catch {
+    return false;
+  }
+}
+
 // src/operations/set_visibility.ts
 async function setVisibility(args) {
   const target2 = document2();
@@ -653,6 +729,25 @@ async function setVisibility(args) {
 // src/generated/protocol.schema.json
 var protocol_schema_default = {
   $defs: {
+    ApplyLayerComp: {
+      additionalProperties: false,
+      properties: {
+        comp: {
+          anyOf: [
+            {
+              type: "string"
+            },
+            {
+              type: "integer"
+            }
+          ]
+        }
+      },
+      required: [
+        "comp"
+      ],
+      type: "object"
+    },
     Begin: {
       additionalProperties: false,
       properties: {
@@ -675,6 +770,25 @@ var protocol_schema_default = {
       required: [
         "partition",
         "folder"
+      ],
+      type: "object"
+    },
+    Comp: {
+      additionalProperties: false,
+      properties: {
+        comp: {
+          maxLength: 4096,
+          type: "string"
+        },
+        id: {
+          maximum: 9007199254740991,
+          minimum: 0,
+          type: "integer"
+        }
+      },
+      required: [
+        "comp",
+        "id"
       ],
       type: "object"
     },
@@ -930,6 +1044,66 @@ var protocol_schema_default = {
       },
       type: "object"
     },
+    MoveLayer: {
+      additionalProperties: false,
+      properties: {
+        dx: {
+          anyOf: [
+            {
+              maximum: 3e4,
+              minimum: -3e4,
+              type: "integer"
+            },
+            {
+              type: "null"
+            }
+          ]
+        },
+        dy: {
+          anyOf: [
+            {
+              maximum: 3e4,
+              minimum: -3e4,
+              type: "integer"
+            },
+            {
+              type: "null"
+            }
+          ]
+        },
+        layer: {
+          $ref: "#/$defs/LayerAddress"
+        },
+        left: {
+          anyOf: [
+            {
+              maximum: 3e4,
+              minimum: -3e4,
+              type: "integer"
+            },
+            {
+              type: "null"
+            }
+          ]
+        },
+        top: {
+          anyOf: [
+            {
+              maximum: 3e4,
+              minimum: -3e4,
+              type: "integer"
+            },
+            {
+              type: "null"
+            }
+          ]
+        }
+      },
+      required: [
+        "layer"
+      ],
+      type: "object"
+    },
     Named: {
       additionalProperties: false,
       properties: {
@@ -1141,6 +1315,32 @@ var protocol_schema_default = {
       ],
       type: "object"
     },
+    SetText: {
+      additionalProperties: false,
+      properties: {
+        layer: {
+          $ref: "#/$defs/LayerAddress"
+        },
+        overflow: {
+          enum: [
+            "refuse",
+            "cut"
+          ],
+          type: "string"
+        },
+        text: {
+          maxLength: 4e3,
+          minLength: 1,
+          pattern: "^[^\\x00-\\x09\\x0b-\\x1f\\x7f\\x80-\\x9f\\u2028\\u2029]*$",
+          type: "string"
+        }
+      },
+      required: [
+        "layer",
+        "text"
+      ],
+      type: "object"
+    },
     SetVisibility: {
       additionalProperties: false,
       properties: {
@@ -1164,10 +1364,14 @@ var protocol_schema_default = {
     "capability_unavailable",
     "photoshop.busy",
     "photoshop.cancelled",
+    "photoshop.comp_ambiguous",
+    "photoshop.comp_not_found",
     "photoshop.contents_format",
     "photoshop.file_unavailable",
+    "photoshop.font_missing",
     "photoshop.host_failed",
     "photoshop.layer_ambiguous",
+    "photoshop.layer_kind",
     "photoshop.layer_locked",
     "photoshop.layer_not_found",
     "photoshop.linked_object",
@@ -1212,10 +1416,20 @@ var protocol_schema_default = {
       readOnly: false,
       result: "#/$defs/Saved"
     },
+    "photoshop.apply_layer_comp@1": {
+      arguments: "#/$defs/ApplyLayerComp",
+      readOnly: false,
+      result: "#/$defs/Comp"
+    },
     "photoshop.export_png@1": {
       arguments: "#/$defs/ExportPng",
       readOnly: false,
       result: "#/$defs/Exported"
+    },
+    "photoshop.move_layer@1": {
+      arguments: "#/$defs/MoveLayer",
+      readOnly: false,
+      result: "#/$defs/Layer"
     },
     "photoshop.open_duplicate@1": {
       arguments: "#/$defs/OpenDuplicate",
@@ -1224,6 +1438,11 @@ var protocol_schema_default = {
     },
     "photoshop.replace_smart_object@1": {
       arguments: "#/$defs/ReplaceSmartObject",
+      readOnly: false,
+      result: "#/$defs/Layer"
+    },
+    "photoshop.set_text@1": {
+      arguments: "#/$defs/SetText",
       readOnly: false,
       result: "#/$defs/Layer"
     },
@@ -1313,6 +1532,9 @@ var HANDLERS = {
   "photoshop.replace_smart_object@1": replaceSmartObject,
   "photoshop.set_visibility@1": setVisibility,
   "photoshop.export_png@1": exportPng,
+  "photoshop.set_text@1": setText,
+  "photoshop.move_layer@1": moveLayer,
+  "photoshop.apply_layer_comp@1": applyLayerComp,
   "partition.begin": async (args) => {
     await begin(args);
     return {};
@@ -1338,9 +1560,20 @@ var Session = class {
     this.send = send;
     this.last = 0;
     this.working = false;
+    this.work = Promise.resolve();
   }
-  /** One frame of the other side. A frame that is no request of this session is answered, never done. */
-  async receive(text) {
+  /** Resolves when nothing is worked on. */
+  settled() {
+    return this.work;
+  }
+  /** One frame of the other side, to be worked on; never rejects. */
+  receive(text) {
+    const before = this.working;
+    const done = this.serve(text);
+    if (!before && this.working) this.work = done;
+  }
+  /** A frame that is no request of this session is answered, never done. */
+  async serve(text) {
     let id = null;
     try {
       const frame = text.length > MOST_BYTES ? null : JSON.parse(text);
@@ -1433,12 +1666,13 @@ var Link = class {
   dial(token) {
     let expected = null;
     let session = null;
+    let open = true;
     const socket = new WebSocket(ADDRESS);
     this.socket = socket;
     socket.onmessage = (event) => {
       if (typeof event.data !== "string") return;
       if (session !== null) {
-        void session.receive(event.data);
+        session.receive(event.data);
         return;
       }
       const [method, params] = handshakeFrame(event.data);
@@ -1450,7 +1684,7 @@ var Link = class {
         socket.send(JSON.stringify({ jsonrpc: "2.0", method: "session.proof", params: proof }));
       } else if (expected !== null && method === "session.open" && isOpening(params, expected)) {
         session = new Session(expected.session, (text) => {
-          socket.send(text);
+          if (open) socket.send(text);
         });
         this.wait = FIRST_WAIT;
         this.tell("Connected.");
@@ -1460,13 +1694,14 @@ var Link = class {
       }
     };
     socket.onclose = (event) => {
-      this.ended(token, socket, session !== null, event.code);
+      open = false;
+      this.ended(token, socket, session, event.code);
     };
     socket.onerror = () => void 0;
   }
-  ended(token, socket, served, code) {
-    if (served) {
-      abandon().catch(() => {
+  ended(token, socket, session, code) {
+    if (session !== null) {
+      session.settled().then(abandon).catch(() => {
         this.tell("A duplicate could not be closed: close it by hand, unsaved.");
       });
     }

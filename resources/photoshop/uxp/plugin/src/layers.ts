@@ -70,3 +70,8 @@ export function reference(document: Document, layerID: number): ActionReference[
 export function all(document: Document): Found[] {
   return Array.from(walk(document.layers, ""));
 }
+
+/** Whether anything about a layer is locked that an edit would change. */
+export function isLocked(layer: Layer): boolean {
+  return layer.allLocked || layer.pixelsLocked || layer.positionLocked;
+}

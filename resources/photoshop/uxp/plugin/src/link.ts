@@ -40,12 +40,13 @@ export class Link {
   private dial(token: string): void {
     let expected: Expected | null = null;
     let session: Session | null = null;
+    let open = true;
     const socket = new WebSocket(ADDRESS);
     this.socket = socket;
     socket.onmessage = (event) => {
       if (typeof event.data !== "string") return;
       if (session !== null) {
-        void session.receive(event.data);
+        session.receive(event.data);
         return;
       }
       const [method, params] = handshakeFrame(event.data);
@@ -56,7 +57,8 @@ export class Link {
         const proof = { schema: params.schema, nonce: expected.nonce, proof: expected.proof, ...about };
         socket.send(JSON.stringify({ jsonrpc: "2.0", method: "session.proof", params: proof }));
       } else if (expected !== null && method === "session.open" && isOpening(params, expected)) {
-        session = new Session(expected.session, (text) => { socket.send(text); });
+        // An answer that nobody can hear any more is dropped: the other side records that nobody knows.
+        session = new Session(expected.session, (text) => { if (open) socket.send(text); });
         this.wait = FIRST_WAIT;
         this.tell("Connected.");
       } else {
@@ -64,14 +66,17 @@ export class Link {
         socket.close(4400, "not paired");
       }
     };
-    socket.onclose = (event) => { this.ended(token, socket, session !== null, event.code); };
+    socket.onclose = (event) => {
+      open = false;
+      this.ended(token, socket, session, event.code);
+    };
     socket.onerror = () => undefined; // a close follows
   }
 
-  private ended(token: string, socket: WebSocket, served: boolean, code: number | undefined): void {
-    if (served) {
-      // Nobody waits for them any more: our duplicates go, unsaved. A failure shows in Photoshop itself.
-      abandon().catch(() => { this.tell("A duplicate could not be closed: close it by hand, unsaved."); });
+  private ended(token: string, socket: WebSocket, session: Session | null, code: number | undefined): void {
+    if (session !== null) {
+      // Once what runs has ended: nobody waits for it any more, and our duplicates go, unsaved.
+      session.settled().then(abandon).catch(() => { this.tell("A duplicate could not be closed: close it by hand, unsaved."); });
     }
     if (!this.wanted || this.socket !== socket) return;
     if (code === 4401) this.tell("The token is not the one that Fabric shows: pair again.");

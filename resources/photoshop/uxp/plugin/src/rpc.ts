@@ -3,10 +3,13 @@ import { OperationFailure, typed } from "./failure";
 import { MOST_BYTES } from "./generated/protocol";
 import type { MethodName, Methods, Remembered } from "./generated/protocol";
 import { inspectDocuments, inspectHost } from "./inspect";
+import { applyLayerComp } from "./operations/apply_layer_comp";
 import { exportPng } from "./operations/export_png";
 import { finish } from "./operations/finish";
+import { moveLayer } from "./operations/move_layer";
 import { openDuplicate } from "./operations/open_duplicate";
 import { replaceSmartObject } from "./operations/replace_smart_object";
+import { setText } from "./operations/set_text";
 import { setVisibility } from "./operations/set_visibility";
 import { abandon, begin, partition } from "./partition";
 import { isMethod, isReadOnly, wrongArgument } from "./validate";
@@ -21,6 +24,9 @@ const HANDLERS: { readonly [M in MethodName]: Handler<M> } = {
   "photoshop.replace_smart_object@1": replaceSmartObject,
   "photoshop.set_visibility@1": setVisibility,
   "photoshop.export_png@1": exportPng,
+  "photoshop.set_text@1": setText,
+  "photoshop.move_layer@1": moveLayer,
+  "photoshop.apply_layer_comp@1": applyLayerComp,
   "partition.begin": async (args) => {
     await begin(args);
     return {};
@@ -54,14 +60,27 @@ interface Envelope {
 export class Session {
   private last = 0;
   private working = false;
+  private work: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly name: string,
     private readonly send: (text: string) => void,
   ) {}
 
-  /** One frame of the other side. A frame that is no request of this session is answered, never done. */
-  async receive(text: string): Promise<void> {
+  /** Resolves when nothing is worked on. */
+  settled(): Promise<void> {
+    return this.work;
+  }
+
+  /** One frame of the other side, to be worked on; never rejects. */
+  receive(text: string): void {
+    const before = this.working;
+    const done = this.serve(text);
+    if (!before && this.working) this.work = done;
+  }
+
+  /** A frame that is no request of this session is answered, never done. */
+  private async serve(text: string): Promise<void> {
     let id: string | null = null;
     try {
       const frame: unknown = text.length > MOST_BYTES ? null : JSON.parse(text);

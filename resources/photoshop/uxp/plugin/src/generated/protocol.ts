@@ -3,9 +3,13 @@
 export const PROTOCOL = "fabric.photoshop-uxp.v1";
 export const PORT = 47823;
 export const MOST_BYTES = 1048576;
-export const SCHEMA_DIGEST = "sha256:69e4fbc69ed550f4a3e9e24646e9316839170a77501ecd7aae59cca9d67736d6";
+export const SCHEMA_DIGEST = "sha256:8b126743c07bd9824fe0e7a30c610d6178bd6c97c26a9eb4562bc1d882f89ff2";
+
+export interface ApplyLayerComp { readonly "comp": string | number; }
 
 export interface Begin { readonly "partition": string; readonly "folder": string; readonly "sources"?: Readonly<Record<string, string>>; }
+
+export interface Comp { readonly "comp": string; readonly "id": number; }
 
 export interface ExportPng { readonly "preset"?: string | ExportPreset; readonly "out": string; readonly "layer"?: LayerAddress | null; }
 
@@ -18,6 +22,8 @@ export interface Host { readonly "application": string; readonly "version": stri
 export interface Layer { readonly "layer": string; readonly "id": number; readonly "was": number; }
 
 export interface LayerAddress { readonly "path"?: string | null; readonly "id"?: number | null; }
+
+export interface MoveLayer { readonly "layer": LayerAddress; readonly "dx"?: number | null; readonly "dy"?: number | null; readonly "left"?: number | null; readonly "top"?: number | null; }
 
 export interface Named { readonly "partition": string; }
 
@@ -39,12 +45,17 @@ export interface ReplaceSmartObject { readonly "layer": LayerAddress; readonly "
 
 export interface Saved { readonly "saved": readonly (string)[]; }
 
+export interface SetText { readonly "layer": LayerAddress; readonly "text": string; readonly "overflow"?: "refuse" | "cut"; }
+
 export interface SetVisibility { readonly "layer": LayerAddress; readonly "visible": boolean; }
 
 export interface Methods {
   readonly "photoshop.open_duplicate@1": { readonly arguments: OpenDuplicate; readonly result: Opened };
   readonly "photoshop.replace_smart_object@1": { readonly arguments: ReplaceSmartObject; readonly result: Layer };
   readonly "photoshop.set_visibility@1": { readonly arguments: SetVisibility; readonly result: Layer };
+  readonly "photoshop.set_text@1": { readonly arguments: SetText; readonly result: Layer };
+  readonly "photoshop.move_layer@1": { readonly arguments: MoveLayer; readonly result: Layer };
+  readonly "photoshop.apply_layer_comp@1": { readonly arguments: ApplyLayerComp; readonly result: Comp };
   readonly "photoshop.export_png@1": { readonly arguments: ExportPng; readonly result: Exported };
   readonly "partition.begin": { readonly arguments: Begin; readonly result: Nothing };
   readonly "partition.finish": { readonly arguments: Named; readonly result: Saved };
@@ -60,10 +71,14 @@ export type FailureCode =
   | "capability_unavailable"
   | "photoshop.busy"
   | "photoshop.cancelled"
+  | "photoshop.comp_ambiguous"
+  | "photoshop.comp_not_found"
   | "photoshop.contents_format"
   | "photoshop.file_unavailable"
+  | "photoshop.font_missing"
   | "photoshop.host_failed"
   | "photoshop.layer_ambiguous"
+  | "photoshop.layer_kind"
   | "photoshop.layer_locked"
   | "photoshop.layer_not_found"
   | "photoshop.linked_object"

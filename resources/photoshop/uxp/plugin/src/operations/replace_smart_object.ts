@@ -6,7 +6,7 @@ import { storage } from "uxp";
 import { OperationFailure } from "../failure";
 import type { Layer, ReplaceSmartObject } from "../generated/protocol";
 import { modal, play, playOne } from "../host";
-import { all, reference, resolve } from "../layers";
+import { all, isLocked, reference, resolve } from "../layers";
 import { document, source } from "../partition";
 
 /** Corners may be off by this many pixels: Photoshop places to a fraction of one. */
@@ -27,7 +27,7 @@ export async function replaceSmartObject(args: ReplaceSmartObject): Promise<Laye
   if (layer.kind !== constants.LayerKind.SMARTOBJECT) {
     throw new OperationFailure("photoshop.not_a_smart_object", "the layer is no smart object", path);
   }
-  if (layer.allLocked || layer.pixelsLocked || layer.positionLocked) {
+  if (isLocked(layer)) {
     throw new OperationFailure("photoshop.layer_locked", "the layer is locked", path, "unlock it in the template");
   }
   const token = storage.localFileSystem.createSessionToken(await source(args.contents));
