@@ -241,3 +241,42 @@ def with_pixels(
         record.clipping = clipping
     container.layer_info.touched = True
     return container.dump()
+
+
+def with_mask(
+    data: bytes,
+    identifier: int,
+    samples: np.ndarray,
+    left: int,
+    top: int,
+    *,
+    flags: int = 0,
+    outside: int = 0,
+) -> bytes:
+    """The document with a pixel mask on a layer."""
+    container = parse(data)
+    assert container.layer_info
+    record = next(layer for layer in container.layer_info.layers if layer.id == identifier)
+    height, width = samples.shape
+    record.mask = struct.pack(">4iBB2x", top, left, top + height, left + width, outside, flags)
+    record.channels.append(Channel(-2, encode(samples, 1, container.header.version)))
+    container.layer_info.touched = True
+    return container.dump()
+
+
+def with_solid(data: bytes, identifier: int, tone: tuple[int, int, int]) -> bytes:
+    """The document with a layer made a solid fill."""
+    from psd_tools.psd import descriptor as d
+
+    container = parse(data)
+    assert container.layer_info
+    record = next(layer for layer in container.layer_info.layers if layer.id == identifier)
+    items = [(k, d.Double(float(v))) for k, v in zip((b"Rd  ", b"Grn ", b"Bl  "), tone, strict=True)]
+    colour = d.Descriptor(name="\0", classID=b"RGBC", items=items)
+    made = d.DescriptorBlock(version=16, name="\0", classID=b"null", items=[(b"Clr ", colour)]).tobytes()
+    record.blocks.append(Block(b"8BIM", b"SoCo", made + bytes(-len(made) % 4)))
+    record.top = record.left = record.bottom = record.right = 0
+    for channel in record.channels:
+        channel.data = b"\0\0"
+    container.layer_info.touched = True
+    return container.dump()

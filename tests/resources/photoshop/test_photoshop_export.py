@@ -25,8 +25,8 @@ from fabric_dagster.capabilities.photoshop_shared import PRESETS, ExportPreset
 from fabric_dagster.errors import FabricError, OperationFailed
 from resources.photoshop.address import resolve
 from resources.photoshop.document import build
-from resources.photoshop.operations import preset_of
 from resources.photoshop.export import alpha_bounds, bleed, export_png
+from resources.photoshop.operations import preset_of
 from resources.photoshop.png import encode_png, verify_png
 from resources.photoshop.psd.container import parse
 

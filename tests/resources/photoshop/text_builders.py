@@ -121,3 +121,12 @@ def with_text_engine(data: bytes) -> bytes:
     ])  # fmt: skip
     container.blocks.append(tagged(b"Txt2", body))
     return container.dump()
+
+
+def rasterised(data: bytes, identifier: int) -> bytes:
+    """The document with a text layer made a pixel layer."""
+    container = parse(data)
+    record = next(layer for layer in container.layer_info.layers if layer.id == identifier)
+    record.blocks = [block for block in record.blocks if block.key != b"TySh"]
+    container.layer_info.touched = True
+    return container.dump()
