@@ -7,8 +7,8 @@ Rules kept here:
 * A Dagster run that a killed driver left behind is closed on Dagster's side before the next one starts. Only
   a driver's own, by its tag: the lock of the run proves that no other driver lives; what the daemon launched
   is the daemon's to watch.
-* An interrupt (Ctrl-C, a termination) is the command's: Dagster's run is closed as cancelled, the supervisor
-  run goes on when the ticket is run again.
+* An interrupt (Ctrl-C, a termination) is the command's: Dagster closes its run, and the supervisor run
+  goes on when the ticket is run again.
 * A step that failed for a reason that did not end the run says so itself, with its own exit code.
 """
 
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 #: A run may follow its recovery edges at most this often here; each edge has its own bound besides.
 ROUNDS = 16
 IN_PROCESS = "in-process"
+#: how Dagster calls the reason of a run that was interrupted.
+INTERRUPTED = "UNEXPECTED_TERMINATION"
 BY_EXIT_CODE: dict[int, type[FabricError]] = {2: UsageFault, 3: Refused, 4: NeedsPerson}
 
 PROGRESS = {
@@ -247,11 +249,16 @@ def _once(
 
 
 def _interrupted(result: dg.ExecuteInProcessResult) -> None:
-    """Dagster ends an interrupted run by itself and says so: it is the command that was interrupted."""
+    """Dagster closes an interrupted run by itself: it is the command that was interrupted."""
     import dagster as dg
 
-    if any(event.event_type == dg.DagsterEventType.RUN_CANCELED for event in result.all_events):
-        raise KeyboardInterrupt
+    for event in result.all_events:
+        if event.event_type == dg.DagsterEventType.RUN_CANCELED:
+            raise KeyboardInterrupt
+        if event.event_type == dg.DagsterEventType.RUN_FAILURE:
+            reason = event.job_failure_data.failure_reason
+            if reason is not None and reason.name == INTERRUPTED:
+                raise KeyboardInterrupt
 
 
 def _surprises(result: dg.ExecuteInProcessResult) -> None:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import signal
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 from fabric_dagster.errors import FabricError, UsageFault, one_line
@@ -57,6 +59,10 @@ def main(arguments: list[str] | None = None) -> None:
     # Where whoever called closed a stream, Python has none: nothing is said there, and nothing fails.
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives as long as we
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - the same
+    # Whoever terminates us interrupts us: what is begun ends typed, and the exit code says so. Only the main
+    # thread may say that; elsewhere (tests, an embedding program) its owner has.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
