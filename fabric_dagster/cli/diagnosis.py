@@ -12,38 +12,24 @@ import re
 import shutil
 import stat
 import sys
-from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from fabric_dagster.cli import remains
+from fabric_dagster.cli.findings import Finding
 from fabric_dagster.errors import FabricError, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from fabric_dagster.cli.findings import State
     from resources.home import Home
 
-State = Literal["ok", "warn", "fail"]
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^;\s]+)$")
 OLDEST, TOO_NEW = (3, 11), (3, 14)
 LITTLE, TOO_LITTLE = 2 << 30, 200 << 20
 QUICK = 2000
 ANSWER_SECONDS = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at."""
-
-    name: str
-    state: State
-    what: str
-    mend: str = ""
-
-    def as_dict(self) -> dict[str, str]:
-        """The JSON form."""
-        parts = {"name": self.name, "state": self.state, "what": self.what, "mend": self.mend}
-        return {key: text for key, text in parts.items() if text}
 
 
 def diagnose(home: Home) -> list[Finding]:
@@ -135,6 +121,9 @@ def _keys(home: Home) -> Iterator[Finding]:
         if trust.identity_of(signer.keyid) != identity:
             what = f"the key of {identity} is not the one that trust.json pins"
             yield Finding("keys", "fail", what, "restore the key, or the trust root")
+        elif (end := trust.ended(signer.keyid)) is not None:
+            what = f"the key of {identity} here was {end.how}: {end.reason}"
+            yield Finding("keys", "warn", what, f"run `fabric keys rotate {identity}`")
     if key_path(home.keys, "validator").exists():
         what = "the validator's key lies among the other keys"
         yield Finding("keys", "fail", what, f"move it to {home.validator / 'keys'}")
@@ -267,15 +256,20 @@ def _validator(home: Home) -> Iterator[Finding]:
 
 _LOOKS: dict[str, Callable[[Home], Iterator[Finding]]] = {
     "home": _home,
+    "places": remains.places,
     "keys": _keys,
+    "readers": remains.readers,
+    "trust": remains.trust,
     "ledger": _ledger,
     "runs": _runs,
+    "left behind": remains.runs,
     "disk": _disk,
     "packs": _packs,
     "authority": _authority,
     "project": _project,
     "transactions": _transactions,
     "validator": _validator,
+    "dagster": remains.dagster,
 }
 
 
