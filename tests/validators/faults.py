@@ -17,6 +17,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from dressed_world import dressed
 from PIL import Image
 from validator_world import TEMPLATE, World, drawn_art, make_world, photoshop
 
@@ -64,6 +65,13 @@ def unity_fault(
 ) -> Callable[[Callable[[World], None]], Callable[[World], None]]:
     """Declare a fault of the Unity side, named by its function."""
     return _declare("unity_1", caught, base)
+
+
+def whole_project_fault(
+    *caught: str, base: str = "rich"
+) -> Callable[[Callable[[World], None]], Callable[[World], None]]:
+    """Declare a fault of the Unity side that every project check looks for, named by its function."""
+    return _declare("unity_all", caught, base)
 
 
 def _declare(
@@ -605,6 +613,7 @@ def base_worlds() -> dict[str, Callable[[Path], World]]:
         "good": make_world,
         "imported": lambda folder: make_world(folder, imported_before=True),
         "wide": _beyond_guides,
+        "rich": lambda folder: make_world(folder, dress=dressed),
     }
 
 

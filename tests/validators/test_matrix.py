@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import project_faults  # noqa: F401 - registers its faults
 import pytest
 from faults import FAULTS, Planted, base_worlds
 from validator_world import SIDES, World
@@ -19,7 +20,7 @@ def failed(verdict: Verdict) -> frozenset[str]:
     return frozenset(check.id for check in verdict.checks if not check.passed)
 
 
-@pytest.mark.parametrize("base", ["good", "imported"])
+@pytest.mark.parametrize("base", ["good", "imported", "rich"])
 @pytest.mark.parametrize("side", SIDES)
 def test_a_clean_run_passes_every_check(
     whole: Callable[[str], World], tmp_path: Path, base: str, side: str

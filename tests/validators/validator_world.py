@@ -7,6 +7,7 @@ import functools
 import json
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,6 +43,11 @@ SIDES = {
         "art_in_place@1", "document_diff@1",
     ),
     "unity_1": ("import_profile@1", "references_resolve@1", "project_diff@1", "goal_met@1"),
+    "unity_all": (
+        "import_profile@1", "references_resolve@1", "project_diff@1", "goal_met@1", "guids_kept@1",
+        "slices_kept@1", "atlases_sound@1", "addressables_sound@1", "texture_rules@1", "import_settles@1",
+        "dependants_kept@1",
+    ),
 }  # fmt: skip
 
 
@@ -120,7 +126,7 @@ class World:
         pack = load_pack(PACK)
         artifacts = {DOCUMENT: fact(self.document), EXPORT: fact(self.export)}
         before = self.folder / "before"
-        if side == "unity_1":
+        if side.startswith("unity"):
             artifacts[SEALED] = fact(self.folder / "sealed.png")
             for path in sorted(before.rglob("*")):
                 if path.is_file():
@@ -202,6 +208,7 @@ def make_world(
     art: bytes | None = None,
     size: tuple[int, int] | None = None,
     imported_before: bool = False,
+    dress: Callable[[Path], None] | None = None,
     **about: str,
 ) -> World:
     """Do the whole job with the real hands: template, art, project, PSD copy, PNG, import, wiring."""
@@ -215,6 +222,8 @@ def make_world(
     decision = decide(load_pack(PACK), GRAPH, world.ticket)
     photoshop(world, decision.values["art_layer"], decision.values["preset"])
     sample.build(world.project)
+    if dress is not None:
+        dress(world.project)
     if imported_before:
         world.icon.write_bytes((world.project / "Assets/Art/Offers/placeholder.png").read_bytes())
         stage_unity(world, decision.values, world.icon.read_bytes(), wire=False)

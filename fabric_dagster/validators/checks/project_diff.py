@@ -13,6 +13,7 @@ from fabric_dagster.governance.scope import may_write
 from fabric_dagster.validators.base import Outcome, Unjudgeable, Validator
 from fabric_dagster.validators.kernels.derive import ProjectNames, project_tree
 from resources.unity.text import TextFault, UnityFile
+from resources.unity.text.nodes import Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,8 +36,26 @@ def judge(view: EvidenceView, params: ProjectDiff) -> Outcome:
     outcome = Outcome()
     tree, before = project_tree(view), view.manifest
     destination, asset = str(view.decided(params.destination)), str(view.decided(params.asset))
-    allowed = {destination, f"{destination}.meta", asset} | _new_folders(before, destination)
+    created = [str(view.decided(name)) for name in params.created]
+    edited = [str(view.decided(name)) for name in params.edited]
+    allowed = {destination, f"{destination}.meta", asset, *edited}
+    allowed |= {name for path in created for name in (path, f"{path}.meta")}
+    for path in (destination, *created):
+        allowed |= _new_folders(before, path)
     _in_scope(outcome, view, sorted(allowed))
+    differing = _differing(outcome, tree, before, allowed)
+    for path in (destination, *created):
+        _folders(outcome, tree, path)
+    _assets(outcome, view, tree, params, asset)
+    outcome.must(
+        holds=True, expected="only decided files differ", found=f"{differing} differ", where="project"
+    )
+    outcome.figures.update(files=str(len(tree.files)), differing=str(differing))
+    return outcome
+
+
+def _differing(outcome: Outcome, tree: Tree, before: Mapping[str, str], allowed: set[str]) -> int:
+    """Count what differs; nothing may that is not ``allowed``, and nothing allowed may be gone."""
     differing = 0
     for path in sorted(before.keys() | tree.files.keys()):
         was, now = before.get(path), tree.files.get(path)
@@ -48,15 +67,24 @@ def judge(view: EvidenceView, params: ProjectDiff) -> Outcome:
             outcome.must(holds=False, expected="as before the run", found=f"it {what}", where=path)
         elif now is None:
             outcome.must(holds=False, expected="there", found="it is gone", where=path)
-    _folders(outcome, tree, destination)
-    outcome.must(asset in tree.files and asset in before, "an asset that existed", "none", asset)
-    if asset in tree.files and asset in before and before[asset] != tree.files[asset]:
-        _properties(outcome, view, tree, asset, params)
-    outcome.must(
-        holds=True, expected="only decided files differ", found=f"{differing} differ", where="project"
-    )
-    outcome.figures.update(files=str(len(tree.files)), differing=str(differing))
-    return outcome
+    return differing
+
+
+def _assets(outcome: Outcome, view: EvidenceView, tree: Tree, params: ProjectDiff, asset: str) -> None:
+    """A created asset is new; of an edited one only the named properties differ."""
+    before = view.manifest
+    created = [str(view.decided(name)) for name in params.created]
+    edited = {str(view.decided(name)): names for name, names in params.edited.items()}
+    for path in created:
+        new = path in tree.files and path not in before
+        outcome.must(new, "an asset that is new", "it existed" if path in before else "none", path)
+    existing = {path: names for path, names in edited.items() if path not in created}
+    if asset not in created:
+        existing[asset] = params.properties
+    for path, names in existing.items():
+        outcome.must(path in tree.files and path in before, "an asset that existed", "none", path)
+        if path in tree.files and path in before and before[path] != tree.files[path]:
+            _properties(outcome, view, tree, path, params.document, names)
 
 
 def _in_scope(outcome: Outcome, view: EvidenceView, allowed: list[str]) -> None:
@@ -88,16 +116,18 @@ def _folders(outcome: Outcome, tree: Tree, destination: str) -> None:
         )
 
 
-def _properties(outcome: Outcome, view: EvidenceView, tree: Tree, asset: str, params: ProjectDiff) -> None:
+def _properties(
+    outcome: Outcome, view: EvidenceView, tree: Tree, asset: str, document: str, names: tuple[str, ...]
+) -> None:
     """With the allowed values put back, the asset's bytes are what they were."""
     was = view.before(asset)
     if was is None:
         raise Unjudgeable("the asset's bytes before the run", "none", asset)
     now = tree.unity(asset)
-    old, kept = _without(was.data, params, asset), _without(now.data, params, asset)
+    old, kept = _without(was.data, document, names, asset), _without(now.data, document, names, asset)
+    listed = ", ".join(names)
     if old == kept:
-        names = ", ".join(params.properties)
-        outcome.must(holds=True, expected=f"only {names} differ", found="so", where=asset)
+        outcome.must(holds=True, expected=f"only {listed} differ", found="so", where=asset)
         return
     lines = [
         line
@@ -105,19 +135,20 @@ def _properties(outcome: Outcome, view: EvidenceView, tree: Tree, asset: str, pa
         if not line.startswith(("---", "+++", "@@"))
     ]
     shown = " | ".join(lines[:LONGEST_DIFF]) or "line ends or a byte order mark"
-    outcome.must(
-        holds=False, expected=f"only {', '.join(params.properties)} differ", found=shown, where=asset
-    )
+    outcome.must(holds=False, expected=f"only {listed} differ", found=shown, where=asset)
 
 
-def _without(data: bytes, params: ProjectDiff, where: str) -> bytes:
-    """The file with the values of the allowed properties cut out."""
+def _without(data: bytes, document: str, names: tuple[str, ...], where: str) -> bytes:
+    """The file with the values of the allowed properties cut out; of a list, the space before it too."""
     try:
         file = UnityFile(data)
         cuts = []
-        for name in params.properties:
-            node = file.find(params.document, name).node
-            cuts.append((node.start, node.end))
+        for name in names:
+            node = file.find(document, name).node
+            start = node.start
+            if isinstance(node, Sequence):
+                start = len(data[:start].rstrip(b" \r\n"))
+            cuts.append((start, node.end))
     except TextFault as fault:
         raise Unjudgeable("the properties that may change", f"{fault.what} [{fault.code}]", where) from fault
     for start, end in sorted(cuts, reverse=True):

@@ -35,7 +35,10 @@ def judge(view: EvidenceView, params: ReferencesResolve) -> Outcome:
     tree = project_tree(view)
     asset = str(view.decided(params.asset))
     touched = {path for path, digest in tree.files.items() if view.manifest.get(path) != digest}
-    named = {asset, f"{view.decided(params.destination)}.meta"} & tree.files.keys()
+    others = {str(view.decided(name)) for name in (*params.created, *params.edited)}
+    missing = sorted(({asset} | others) - tree.files.keys())
+    outcome.must(not missing, "every decided asset", f"without {', '.join(missing)}" if missing else "so")
+    named = ({asset, f"{view.decided(params.destination)}.meta"} | others) & tree.files.keys()
     count = 0
     for path in sorted(touched | named):
         if _is_text(path):

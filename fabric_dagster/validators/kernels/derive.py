@@ -51,6 +51,10 @@ class ProjectNames(PictureNames):
     destination: str = "destination"
     profile: str = "profile"
     asset: str = "offer_asset"
+    #: decided paths of assets that the run creates, ``asset`` among them where it is new.
+    created: tuple[str, ...] = ()
+    #: decided paths of further assets that the run edits → the properties that may change.
+    edited: dict[str, tuple[str, ...]] = {}  # noqa: RUF012 - pydantic copies defaults
 
 
 @dataclass(frozen=True)
