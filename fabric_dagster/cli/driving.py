@@ -3,7 +3,8 @@
 Rules kept here:
 
 * There is no daemon here: recovery is driven round by round, each a Dagster run of its own.
-* One process at a time drives runs on a project (``line``): blind checks compare its whole tree.
+* One process at a time drives a run. Several runs on one project may be driven at once: blind checks compare
+  its whole tree, and know what other governed runs changed in it.
 * A Dagster run that a killed driver left behind is closed on Dagster's side before the next one starts. Only
   a driver's own, by its tag: the lock of the run proves that no other driver lives; what the daemon launched
   is the daemon's to watch.
@@ -107,7 +108,7 @@ class Driver:
         hall, services = self._hall, self._hall.services
         run = taken.opened.run
         look = partial(_worth_waiting, services, run)
-        with hall.hold("line", look), hall.hold(f"drive-{run.run[7:9]}", look):
+        with hall.hold(f"drive-{run.run[7:9]}", look):
             run = services.reload(run)
             if run.state == "completed":
                 with services.alone(run.run):

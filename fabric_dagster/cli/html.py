@@ -6,7 +6,9 @@ import base64
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from fabric_dagster.cli.report import side_name
 from fabric_dagster.errors import FabricError
+from fabric_dagster.supervisor.machine import WHOLE_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -137,12 +139,14 @@ def _verdict(hall: Hall, verdict: dict[str, Any]) -> str:
             f"<td class={'ok' if check['passed'] else 'bad'}>{word}</td>"
             f"<td>{escape(check['summary'])}{found}</td></tr>"
         )
+    # The whole run's are those of its sides again.
+    pictured = verdict["checks"] if verdict["side"] != WHOLE_RUN else []
     pictures = "".join(
         _figure(hall, f"{check['id']}: {title}", check["picture_digests"][file])
-        for check in verdict["checks"]
+        for check in pictured
         for title, file in check.get("pictures", {}).items()
     )
-    head = f"<h2>Blind checks on {escape(verdict['side'])}, signed by the validator</h2>"
+    head = f"<h2>Blind checks on {escape(side_name(verdict['side']))}, signed by the validator</h2>"
     return f"{head}<table>{''.join(rows)}</table><p>{pictures}</p>"
 
 

@@ -9,6 +9,7 @@ from fabric_dagster.cli.output import say
 from fabric_dagster.contracts.ticket import Ticket
 from fabric_dagster.digests import digest_file
 from fabric_dagster.supervisor.approvals import waiting
+from fabric_dagster.supervisor.machine import WHOLE_RUN
 from fabric_dagster.validators.verdicts import open_verdict
 
 if TYPE_CHECKING:
@@ -67,6 +68,11 @@ def report(hall: Hall, run: RunRecord) -> dict[str, Any]:
     return document
 
 
+def side_name(side: str) -> str:
+    """What a verdict is on, for people."""
+    return "the whole run" if side == WHOLE_RUN else side
+
+
 def _partition(task: TaskRecord, artifacts: ArtifactStore) -> dict[str, Any]:
     result = task.result
     plan = json.loads(artifacts.get(task.task.plan))
@@ -90,7 +96,7 @@ def _files(hall: Hall, run: RunRecord) -> dict[str, list[str]]:
     """Where the files of each application lie now."""
     files: dict[str, list[str]] = {}
     for task in run.tasks:
-        if task.state != "succeeded":
+        if task.state != "succeeded" or not task.changes:
             continue
         application = task.task.specialist.partition("/")[0]
         root: Path = hall.provider(application, run.run, run.key).root
@@ -154,7 +160,7 @@ def _print_decision(decision: dict[str, Any]) -> None:
 
 def _print_checks(verdicts: list[dict[str, Any]]) -> None:
     for verdict in verdicts:
-        say(f"\nBlind checks on {verdict['side']}, signed by the validator")
+        say(f"\nBlind checks on {side_name(verdict['side'])}, signed by the validator")
         for check in verdict["checks"]:
             word = "passed" if check["passed"] else "FAILED" if check["blocking"] else "warning"
             say(f"  {word:<10} {check['id']:<22} {check['summary']}")
