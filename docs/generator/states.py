@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fabric_dagster.governance.authority import CODES
+from fabric_dagster.governance.lifecycle import LIFECYCLE, NEXT
 from fabric_dagster.governance.roles import SIGNED_BY, TABLE
 from fabric_dagster.supervisor.machine import ENDED, RUN, TASK
 from fabric_dagster.supervisor.reconciliation import DECISIONS
@@ -18,6 +20,8 @@ def diagram(table: Mapping[tuple[str, str], str]) -> str:
     for (state, event), following in table.items():
         arrows.setdefault((state, following), []).append(event)
     lines = ["```mermaid", "stateDiagram-v2"]
+    first = next(iter(table))[0]
+    lines += [f"    [*] --> {first}"] if first else []
     for (state, following), events in arrows.items():
         if state == following:
             lines += [f"    note right of {state}", "        goes on with", *(f"        {e}" for e in events)]
@@ -63,6 +67,8 @@ def authority() -> str:
 def page() -> str:
     """All of it as one page."""
     signed = "\n".join(f"| `{event}` | `{action}` |" for event, action in SIGNED_BY.items())
+    nexts = "\n".join(f"| {state} | {text.format(graph='GRAPH')} |" for state, text in NEXT.items())
+    codes = "\n".join(f"| `{code}` | {text} |" for code, text in CODES.items())
     return f"""# State tables
 
 From `fabric_dagster/supervisor/machine.py`. What a table does not list cannot happen.
@@ -89,13 +95,33 @@ From `fabric_dagster/supervisor/reconciliation.py`. An identified validator look
 
 {decisions()}
 
+## A graph's lifecycle
+
+From `fabric_dagster/governance/lifecycle.py`. A graph is meant by its exact digest: another revision is
+another graph, and begins as a candidate. A candidate has no event at all. An event counts only if what it
+says holds (`governance/history.py`) and its signer may say it.
+
+{diagram(LIFECYCLE)}
+
+{_table(LIFECYCLE)}
+
+| state | what a person does next |
+|---|---|
+{nexts}
+
+What must be so for a graph to execute, each with the code of its refusal:
+
+| code | what must be so |
+|---|---|
+{codes}
+
 ## Authority
 
 From `fabric_dagster/governance/roles.py`. What the table does not say is denied.
 
 {authority()}
 
-An event that grants something counts only if its signer may do what it records:
+An event counts only if its signer may do what it records; one that is not listed counts for nothing:
 
 | event | action |
 |---|---|

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from fabric_dagster.supervisor.workflows import load_workflows
 
@@ -136,7 +137,7 @@ def test_the_tickets_come_to_what_the_page_says(packs):
 
 @pytest.mark.slow
 def test_it_is_refused_until_it_is_commissioned_and_then_completes(packs, tmp_path, monkeypatch):
-    """Steps 6 to 7: a dry run writes nothing, a run is refused with 3, and completes after the four acts."""
+    """Steps 6 to 7: a dry run writes nothing, a run is refused with 3, and completes after the five acts."""
     home = tmp_path / "home"
     monkeypatch.setenv("FABRIC_HOME", str(home))
     assert fabric("init")[0] == 0
@@ -155,15 +156,19 @@ def test_it_is_refused_until_it_is_commissioned_and_then_completes(packs, tmp_pa
     assert (3, True) == (code, "authority.uncertified" in errors)
     assert before == asset.read_bytes()
 
-    script = [
-        sys.executable,
-        str(TUTORIAL / "commission.py"),
-        GRAPH,
-        "Assets/Art/Badges",
-        "Assets/Data/Offers/",
-    ]
-    done = subprocess.run(script, capture_output=True, encoding="utf-8", check=False)
-    assert done.returncode == 0, done.stderr
+    receipt, scope = tmp_path / "receipt.json", tmp_path / "scope.yaml"
+    for act in (
+        ("qualify", GRAPH),
+        ("validator", "review", GRAPH),
+        ("validator", "sign", GRAPH, "--out", receipt),
+        ("certify", GRAPH, "--receipt", receipt),
+        ("publish", GRAPH),
+    ):
+        assert fabric(*act)[0] == 0, act
+    text = fabric("commission", GRAPH, "--template")[1]
+    scope.write_text(text, encoding="utf-8")
+    assert ["Assets/Art/Badges", "Assets/Data/Offers"] == yaml.safe_load(text)["writes"]
+    assert fabric("commission", GRAPH, "--scope", scope)[0] == 0
     code, _, errors = fabric(*words)
     assert code == 0, errors
     assert (home / "project" / "Assets" / "Art" / "Badges" / "daily_deal.png.meta").is_file()
