@@ -21,6 +21,7 @@ import sensors.intake  # noqa: F401 - loaded once, before the processes are fork
 from fabric_dagster.cli.main import main
 from fabric_dagster.errors import OperationFailed
 from fabric_dagster.intelligence import packs
+from fabric_dagster.supervisor import judging
 from resources.artifacts.store import FolderArtifactStore
 from resources.files.transaction import FileTransactions
 from resources.ledger.store import SqlEventStore
@@ -128,7 +129,64 @@ def kill_worker_once():
     HeadlessPhotoshop.stage = stage
 
 
-PLANTS = {"good": lambda: None, "failing": fail_verdict, "recovering": kill_worker_once}
+def refuse_picture_once():
+    """Let Unity refuse the picture's size once: Photoshop makes it anew."""
+    plain, refusals = HeadlessUnity.stage, iter([True])
+
+    def stage(self, plan, folder):
+        if next(refusals, False):
+            raise OperationFailed("unity.dimensions", "the picture is 3 by 3 pixels")
+        return plain(self, plan, folder)
+
+    HeadlessUnity.stage = stage
+
+
+def misjudge_once():
+    """Let the game's check fail once: the import is taken back, and everything is made and judged anew."""
+    plain, times = judging.side_evidence, iter([True])
+
+    def side_evidence(*args):
+        evidence = plain(*args)
+        if not evidence.side.startswith("unity") or not next(times, False):
+            return evidence
+        wrong = {"icon": "icon", "texts": {"displayName": "offer_id"}}
+        checks = [
+            item.model_copy(update={"params": wrong}) if item.id == "goal_met@1" else item
+            for item in evidence.checks
+        ]
+        return evidence.model_copy(update={"checks": tuple(checks)})
+
+    judging.side_evidence = side_evidence
+
+
+def fail_whole_run():
+    """Make the verdict on the whole run fail: its handoff comes from a source that is none of the run's."""
+    plain = judging.run_evidence
+
+    def run_evidence(*args):
+        evidence = plain(*args)
+        handoffs = {
+            node: item.model_copy(update={"lineage": {"art": "sha256:" + "3" * 64}})
+            for node, item in evidence.handoffs.items()
+        }
+        return evidence.model_copy(update={"handoffs": handoffs})
+
+    judging.run_evidence = run_evidence
+
+
+PLANTS = {
+    "good": lambda: None,
+    "failing": fail_verdict,
+    "unwhole": fail_whole_run,
+    "recovering": kill_worker_once,
+    "crossing": refuse_picture_once,
+    "returning": misjudge_once,
+}
+#: what fails for good, and what is planted once: a process that goes on is without it.
+FOR_GOOD = frozenset({"failing", "unwhole"})
+ONCE = frozenset({"recovering", "crossing", "returning"})
+#: commits that a followed edge repeats.
+REPEATED = {"recovering": 0, "crossing": 1, "returning": 2}
 
 
 def fabric(arguments, output, seam=None, log=None, plant="good"):

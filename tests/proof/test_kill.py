@@ -23,11 +23,11 @@ pytestmark = pytest.mark.proof
 
 #: how many processes the full set of seams is dealt to; a sample takes one seam of each.
 SHARDS = 4
-SAMPLED = {("good", 0), ("good", 1), ("failing", 0)}
+SAMPLED = {("good", 0), ("good", 1), ("failing", 0), ("returning", 0)}
 TEMPLATE = "templates/offer_icon.psd"
 WAITS = 4
 #: what `fabric run` ends with, by what was planted.
-ENDS = {"good": 0, "recovering": 0, "failing": 1}
+ENDS = {plant: int(plant in disturbed.FOR_GOOD) for plant in disturbed.PLANTS}
 
 
 class World:
@@ -124,11 +124,11 @@ class World:
     def prove(self, plant, after):
         """Everything that must hold when a disturbed run has ended."""
         record = self.record()
-        assert {"good": "completed", "recovering": "completed", "failing": "failed"}[plant] == record.state
+        assert ("failed" if plant in disturbed.FOR_GOOD else "completed") == record.state
         assert after == self.files()
         assert governed.leftovers(self.home) == []
         states = [(task.task.partition, task.state) for task in record.tasks]
-        if plant != "failing":
+        if plant not in disturbed.FOR_GOOD:
             for side in ("photoshop_1", "unity_1"):
                 assert states.count((side, "succeeded")) == 1, states
         begun = [event for event in record.events if event.type == "commit.begun"]
@@ -138,8 +138,9 @@ class World:
         undone = sum(1 for event in record.events if event.type == "compensation.done")
         adopted_or_dismissed = [word for word in seen if word in {"adopted", "dismissed"}]
         assert len(begun) <= results.count("succeeded") + len(adopted_or_dismissed) + undone
-        if plant != "failing":
-            assert len(begun) == 2 + seen.count("dismissed")
+        if plant not in disturbed.FOR_GOOD:
+            repeated = disturbed.REPEATED.get(plant, 0) * sum(record.recoveries.values())
+            assert len(begun) == 2 + repeated + seen.count("dismissed")
         for lock in self.home.rglob("*.lock"):
             with FileLock(lock, timeout=0):
                 pass
@@ -189,8 +190,8 @@ def disturb(world, plant, seam, before):
     code = world.run(plant=plant, seam=seam)
     assert code == -9, f"{seam}: {code} {world.said()}"
     # What is taken back in the end was written as a good run writes it.
-    world.look(before, world.reference("good")["files"] if plant == "failing" else reference["files"])
-    codes = world.finish("good" if plant == "recovering" else plant)
+    world.look(before, world.reference("good")["files"])
+    codes = world.finish("good" if plant in disturbed.ONCE else plant)
     assert ENDS[plant] == codes[-1], f"{seam}: {codes} {world.said()}"
     world.prove(plant, reference["files"])
     return codes
@@ -204,7 +205,7 @@ def before(world):
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
-@pytest.mark.parametrize("plant", ["good", "failing", "recovering"])
+@pytest.mark.parametrize("plant", disturbed.PLANTS)
 def test_killed_at_a_seam(world, before, plant, shard, draw, pytestconfig, record_property):
     """Killed between any two things that a run does, it ends as if it had never been killed."""
     seams = world.reference(plant)["seams"]
