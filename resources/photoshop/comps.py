@@ -196,6 +196,17 @@ def apply_comp(document: Document, wanted: str | int) -> tuple[list[str], dict[s
     return meant, {"comp": comp.name, "id": comp.id, "changed": changed}
 
 
+def states_of(layer: Layer, comps: list[int]) -> dict[int, bool]:
+    """Comp id → whether the comp shows the layer, for comps that the layer has a state in."""
+    states = _states(layer)
+    found = {}
+    for comp in comps if states is not None else ():
+        state = states.of(comp) if states is not None else None
+        if state is not None:
+            found[comp] = bool(state[b"enab"].value) if b"enab" in state else True
+    return found
+
+
 def _offset(state: dict[bytes, Any]) -> tuple[int, int]:
     found = plain(state[b"Ofst"]) if b"Ofst" in state else {}
     return round(float(found.get("Hrzn", 0))), round(float(found.get("Vrtc", 0)))

@@ -56,12 +56,16 @@ def read(path: str, limits: Limits) -> bytes:
     return Path(path).read_bytes()
 
 
-def inspect_file(path: str, limits: Limits, roles: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The semantic document of a file, with its digest."""
+def inspect_file(
+    path: str, limits: Limits, roles: dict[str, Any] | None = None, fonts: list[str] | None = None
+) -> dict[str, Any]:
+    """The semantic document of a file, with its digest; text is measured with what ``fonts`` holds."""
     from resources.photoshop.inspect import inspect
+    from resources.photoshop.type.fonts import FontBook
 
     data = read(path, limits)
-    return {"digest": digest_bytes(data), **inspect(parse(data, limits), data, roles)}
+    found = inspect(parse(data, limits), data, roles, fonts=FontBook(fonts or ()), limits=limits)
+    return {"digest": digest_bytes(data), **found}
 
 
 def render_file(

@@ -1,7 +1,7 @@
 """A document as JSON for programs and people: the tree, smart objects, text, guides, comps, hazards.
 
 Hazards are things that make an operation refuse or a person wrong; each has a stable ``code``. What
-psdparse reads (text, effects, comps, guides, slices) is asked of it; where it can't open a file the rest
+psdparse reads (text, guides, slices) is asked of it; where it can't open a file the rest
 is still told, with the hazard ``details_unreadable``.
 """
 
@@ -12,18 +12,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import FabricError
 from resources.photoshop.address import ambiguous, path_of, resolve_roles
+from resources.photoshop.artboards import artboard_of
 from resources.photoshop.compose import has_preview
+from resources.photoshop.comps import read_comps
+from resources.photoshop.details import (
+    Hazard,
+    layer_comp_states,
+    slice_details,
+    smart_object_details,
+    text_details,
+)
 from resources.photoshop.document import ADJUSTMENTS, FILLS, VECTOR_MASKS, Document, Layer, build, detail
+from resources.photoshop.effects import reach, read_effects
 from resources.photoshop.parsed import Parsed, load
 from resources.photoshop.psd.container import COLOUR_CHANNELS, COMPRESSIONS, Container
 from resources.photoshop.psd.layers import USER_MASK
+from resources.photoshop.psd.limits import Limits
 from resources.photoshop.smartobjects import Link, links, placement
-from resources.photoshop.warp import warp_refusal
+from resources.photoshop.type.fonts import FontBook
 
 THUMBNAIL = 1036
+RESOLUTION = 1005
+SIDES = ("left", "top", "right", "bottom")
 GUIDE_UNITS = 32
 BLENDS = {
     "pass": "pass_through", "norm": "normal", "diss": "dissolve", "dark": "darken", "mul": "multiply",
@@ -34,16 +46,16 @@ BLENDS = {
     "smud": "exclusion", "fsub": "subtract", "fdiv": "divide", "hue": "hue", "sat": "saturation",
     "colr": "color", "lum": "luminosity",
 }  # fmt: skip
-EFFECTS = {
-    "DrSh": "drop_shadow", "dropShadowMulti": "drop_shadow", "IrSh": "inner_shadow",
-    "innerShadowMulti": "inner_shadow", "OrGl": "outer_glow", "IrGl": "inner_glow", "ebbl": "bevel",
-    "ChFX": "satin", "SoFi": "color_overlay", "solidFillMulti": "color_overlay",
-    "GrFl": "gradient_overlay", "gradientFillMulti": "gradient_overlay", "patternFill": "pattern_overlay",
-    "FrFX": "stroke", "frameFXMulti": "stroke",
-}  # fmt: skip
 
 
-def inspect(container: Container, data: bytes, roles: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def inspect(
+    container: Container,
+    data: bytes,
+    roles: Mapping[str, Any] | None = None,
+    *,
+    fonts: FontBook | None = None,
+    limits: Limits | None = None,
+) -> dict[str, Any]:
     """Everything that ``fabric photoshop inspect`` tells; ``data`` are the container's bytes.
 
     ``roles`` are resolved against the tree; all that can't be are one error.
@@ -54,7 +66,11 @@ def inspect(container: Container, data: bytes, roles: Mapping[str, Any] | None =
     parsed = _parse(data, hazards)
     linked = _links(container, hazards)
     header = container.header
-    context = _Context(parsed, linked, hazards, ambiguous(document))
+    comps = _comps(container, hazards)
+    context = _Context(
+        parsed, linked, hazards, ambiguous(document), fonts or FontBook(), limits or Limits(), comps,
+        _users(document),
+    )  # fmt: skip
     layers = [_layer(layer, context) for layer in document.roots]
     _duplicates(document, hazards)
     merged = _merged(container, hazards)
@@ -69,10 +85,12 @@ def inspect(container: Container, data: bytes, roles: Mapping[str, Any] | None =
         "merged_image": merged,
         "thumbnail": container.resource(THUMBNAIL) is not None,
         "guides": _guides(_ask(parsed, "guides", hazards) or {}),
-        "comps": detail(_ask(parsed, "layer_comps", hazards) or []),
-        "slices": len((_ask(parsed, "slices", hazards) or {}).get("slices", ())),
+        "comps": comps,
+        "slices": slice_details(_ask(parsed, "slices", hazards)),
+        "resolution": _resolution(container),
         "roles": {role: {"id": layer.id, "path": path_of(layer)} for role, layer in named.items()},
         "fonts": sorted(context.fonts),
+        "fonts_missing": sorted(name for name in context.fonts if not context.book.has(name)),
         "counts": dict(sorted(Counter(layer.kind for layer in document.walk()).items())),
         "layers": layers,
         "hazards": hazards,
@@ -82,7 +100,7 @@ def inspect(container: Container, data: bytes, roles: Mapping[str, Any] | None =
 def _parse(data: bytes, hazards: list[dict[str, str]]) -> Parsed | None:
     parsed = load(data)
     if parsed is None:
-        _hazard(hazards, "details_unreadable", "", "text, effects, comps and guides can't be read")
+        _hazard(hazards, "details_unreadable", "", "text, guides and slices can't be read")
     return parsed
 
 
@@ -106,7 +124,16 @@ class _Context:
     linked: dict[str, Link]
     hazards: list[dict[str, str]]
     ambiguous: set[int]
+    book: FontBook
+    limits: Limits
+    comps: list[dict[str, Any]]
+    #: smart object's uuid → ids of the layers that show it
+    users: dict[str, list[int | None]]
     fonts: set[str] = field(default_factory=set)
+
+    def at(self, path: str) -> Hazard:
+        """Note hazards of one layer."""
+        return lambda code, _where, what: _hazard(self.hazards, code, path, what)
 
 
 def _layer(layer: Layer, context: _Context) -> dict[str, Any]:
@@ -118,13 +145,21 @@ def _layer(layer: Layer, context: _Context) -> dict[str, Any]:
         if section and len(section.data) >= 12:  # noqa: PLR2004 - type, signature, blend mode
             blend = section.data[8:12].decode("latin-1").strip()
     fill = record.block(b"iOpa")
+    effects = read_effects(record)
+    grown = reach(effects)
+    bounds = layer.bounds
+    signs = (-1, -1, 1, 1)
+    with_effects = [side + sign * more for side, sign, more in zip(bounds, signs, grown, strict=True)]
     found: dict[str, Any] = {
         "id": layer.id,
         "name": layer.name,
         "path": path,
         "path_is_unique": layer.index not in context.ambiguous,
         "kind": layer.kind,
-        "bounds": dict(zip(("left", "top", "right", "bottom"), layer.bounds, strict=True)),
+        "bounds": dict(zip(SIDES, bounds, strict=True)),
+        "bounds_with_effects": dict(
+            zip(SIDES, with_effects if bounds[0] < bounds[2] else bounds, strict=True)
+        ),
         "visible": layer.visible,
         "shown": layer.shown,
         "opacity": record.opacity,
@@ -134,7 +169,16 @@ def _layer(layer: Layer, context: _Context) -> dict[str, Any]:
         "locks": layer.locks,
         "mask": _mask(layer),
         "vector_mask": any(block.key in VECTOR_MASKS for block in record.blocks),
+        "effects": list(dict.fromkeys(e["effect"] for e in effects if e["enabled"])),
+        "effect_values": effects,
     }
+    if states := layer_comp_states(layer, context.comps):
+        found["comps"] = states
+    if (board := artboard_of(layer)) is not None:
+        found["artboard"] = {
+            **dict(zip(SIDES, (board.left, board.top, board.right, board.bottom), strict=True)),
+            "background": detail(board.background),
+        }
     if layer.kind == "adjustment":
         found["adjustment"] = next(ADJUSTMENTS[b.key] for b in record.blocks if b.key in ADJUSTMENTS)
     if layer.kind in {"fill", "shape"}:
@@ -142,7 +186,7 @@ def _layer(layer: Layer, context: _Context) -> dict[str, Any]:
     if context.parsed is not None and layer.index < len(context.parsed.layers):
         _details(layer, context.parsed, found, context)
     if layer.kind == "smart_object":
-        found["smart_object"] = _smart_object(layer, path, context.linked, context.hazards)
+        found["smart_object"] = _smart_object(layer, path, context)
     if layer.kind in {"group", "artboard"}:
         found["children"] = [_layer(child, context) for child in layer.children]
     return found
@@ -154,84 +198,65 @@ def _mask(layer: Layer) -> dict[str, Any] | None:
         return None
     top, left, bottom, right = (int.from_bytes(mask[i : i + 4], "big", signed=True) for i in (0, 4, 8, 12))
     bounds = {"left": left, "top": top, "right": right, "bottom": bottom}
-    return {"bounds": bounds, "outside": mask[16], "disabled": bool(mask[17] & 2)}
+    linked = not mask[17] & 1
+    return {"bounds": bounds, "outside": mask[16], "disabled": bool(mask[17] & 2), "linked": linked}
 
 
 def _details(layer: Layer, parsed: Parsed, found: dict[str, Any], context: _Context) -> None:
     seen = parsed.layers[layer.index]
     try:
-        effects, text, artboard, states = seen.effects, seen.text, seen.artboard, seen.comp_states
+        text = seen.text
     except Exception:  # one unreadable layer must not hide the others  # noqa: BLE001
-        _hazard(context.hazards, "details_unreadable", found["path"], "its text or effects can't be read")
+        _hazard(context.hazards, "details_unreadable", found["path"], "its text can't be read")
         return
-    found["effects"] = _effects(effects)
-    if states:
-        found["comps"] = {str(comp): state["enabled"] for comp, state in states.items() if comp}
-    if artboard:
-        found["artboard"] = detail(artboard)
     if text:
-        body = text.get("text", "")
-        fonts = list(dict.fromkeys(run["font"] for run in text.get("runs", ()) if run.get("font")))
-        context.fonts.update(fonts)
-        found["text"] = {
-            "contents": body.rstrip("\r\0").replace("\r", "\n"),
-            "fonts": fonts,
-            "sizes": sorted({round(run["size_px"], 3) for run in text.get("runs", ()) if run.get("size_px")}),
-            "orientation": text.get("orientation"),
-            "transform": detail(text.get("transform")),
-        }
+        told = text_details(layer, seen, text, context.book, context.at(found["path"]))
+        context.fonts.update(told["fonts"])
+        found["text"] = told
 
 
-def _effects(effects: dict[str, Any] | None) -> list[str]:
-    """Names of the effects that are switched on."""
-    if not effects or not effects.get("masterFXSwitch", True):
-        return []
-    names = []
-    for key, value in effects.items():
-        parts = value if isinstance(value, list) else [value]
-        on = any(part is True or (isinstance(part, dict) and part.get("enab", True)) for part in parts)
-        if on and key in EFFECTS and EFFECTS[key] not in names:
-            names.append(EFFECTS[key])
-    return names
-
-
-def _smart_object(
-    layer: Layer, path: str, linked: dict[str, Link], hazards: list[dict[str, str]]
-) -> dict[str, Any]:
+def _smart_object(layer: Layer, path: str, context: _Context) -> dict[str, Any]:
     try:
         placed = placement(layer.record)
     except FabricError as fault:
-        _hazard(hazards, "smart_object_unreadable", path, str(fault))
+        _hazard(context.hazards, "smart_object_unreadable", path, str(fault))
         return {"kind": "unreadable"}
     if placed is None:
-        _hazard(hazards, "legacy_placed_layer", path, "only the old placement block is there")
+        _hazard(context.hazards, "legacy_placed_layer", path, "only the old placement block is there")
         return {"kind": "legacy"}
-    link = linked.get(placed.uuid)
-    refusal = warp_refusal(placed.warp)
-    found: dict[str, Any] = {
-        "kind": link.kind if link else "missing",
-        "uuid": placed.uuid,
-        "name": link.name if link else None,
-        "format": link.format if link and link.item.data else None,
-        "bytes": len(link.item.data or b"") if link else 0,
-        "digest": digest_bytes(link.item.data) if link and link.item.data else None,
-        "width": detail(placed.size[0]),
-        "height": detail(placed.size[1]),
-        "quad": detail(placed.quad),
-        "warp": placed.warp.get("warpStyle") if placed.warp else None,
-        "filters": placed.filtered,
-    }
-    if link is None:
-        _hazard(hazards, "link_missing", path, "its contents are not in the file")
-    elif link.kind != "embedded":
-        _hazard(hazards, "linked_file", path, f"its contents are the outside file {link.name!r}")
-    elif found["format"] not in {"png", "psd", "psb", "jpeg"}:
-        _hazard(hazards, "contents_format", path, f"its contents are {found['format']}, not pixels")
-    if placed.filtered:
-        _hazard(hazards, "smart_filters", path, "smart filters can't be rendered again here")
-    if refusal:
-        _hazard(hazards, "warp", path, refusal)
+    link, users = context.linked.get(placed.uuid), context.users.get(placed.uuid, [])
+    return smart_object_details(placed, link, users, context.limits, context.at(path))
+
+
+def _users(document: Document) -> dict[str, list[int | None]]:
+    """Which layers show which linked item."""
+    found: dict[str, list[int | None]] = {}
+    for layer in document.walk():
+        if layer.kind != "smart_object":
+            continue
+        try:
+            placed = placement(layer.record)
+        except FabricError:
+            continue
+        if placed is not None:
+            found.setdefault(placed.uuid, []).append(layer.id)
     return found
+
+
+def _comps(container: Container, hazards: list[dict[str, str]]) -> list[dict[str, Any]]:
+    try:
+        return [comp.as_dict() for comp in read_comps(container)]
+    except FabricError as fault:
+        _hazard(hazards, "comps_unreadable", "", str(fault))
+        return []
+
+
+def _resolution(container: Container) -> float | None:
+    """Pixels per inch (resource 1005: a fixed-point number)."""
+    resource = container.resource(RESOLUTION)
+    if resource is None or len(resource.data) < 4:  # noqa: PLR2004 - the number itself
+        return None
+    return round(int.from_bytes(resource.data[:4], "big") / 65536, 3)
 
 
 def _duplicates(document: Document, hazards: list[dict[str, str]]) -> None:

@@ -36,13 +36,30 @@ def inspect(
     roles: Annotated[
         Path | None, typer.Option("--roles", help="YAML or JSON: role to layer path, id or address.")
     ] = None,
+    pack: Annotated[
+        str | None, typer.Option("--pack", help="An Expert Pack whose role map is resolved.")
+    ] = None,
+    template: Annotated[
+        str | None, typer.Option("--template", help="The pack's template; by default the one of this name.")
+    ] = None,
+    packs: Annotated[Path | None, typer.Option("--packs", help="The folder that holds packs.")] = None,
+    fonts: FontFolders = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Semantic tree, roles, fonts, links, profile, hazards."""
     from resources.photoshop.client import shared
 
-    wanted = _roles(roles) if roles is not None else {}
-    found = _named(file, lambda path: shared().call("inspect", {"path": path, "roles": wanted}))
+    if pack is None and (template is not None or packs is not None):
+        raise UsageFault(
+            "photoshop.roles", "--template and --packs belong to --pack", where="--pack", mend="name a pack"
+        )
+    wanted = {
+        **(_pack_roles(pack, template, packs, file) if pack is not None else {}),
+        **(_roles(roles) if roles is not None else {}),
+    }
+    folders = [str(folder.resolve()) for folder in _fonts(fonts)]
+    params = {"roles": wanted, "fonts": folders}
+    found = _named(file, lambda path: shared().call("inspect", {"path": path, **params}))
     emit(found, as_json=as_json, human=lambda: _tell(file, found))
 
 
@@ -124,6 +141,33 @@ def _fonts(given: list[Path] | None) -> tuple[Path, ...]:
     return (*(given or ()), *((home.fonts,) if home else ()))
 
 
+def _pack_roles(name: str, template: str | None, packs: Path | None, file: Path) -> dict[str, Any]:
+    """The role map that a pack has for this document."""
+    from fabric_dagster.cli.packs import catalog, nearby
+
+    known = catalog(nearby(None), packs)
+    if name in known.broken:
+        raise InvalidDocument.of(known.broken[name])
+    if name not in known.packs:
+        raise UsageFault(
+            "packs.unknown", "there is no such pack", where="--pack", value=name,
+            mend=f"use one of: {', '.join(sorted(known.packs)) or 'none loads'}",
+        )  # fmt: skip
+    templates = known.packs[name].pack.templates
+    found = [
+        each
+        for key, each in templates.items()
+        if (key == template if template is not None else each.file == file.name)
+    ]
+    if len(found) != 1:
+        listed = ", ".join(f"{key} ({each.file})" for key, each in sorted(templates.items()))
+        raise UsageFault(
+            "packs.no_template", "the pack has not one template of this name", where="--template",
+            value=template or file.name, mend=f"name one of: {listed}",
+        )  # fmt: skip
+    return dict(found[0].roles)
+
+
 def _roles(file: Path) -> dict[str, Any]:
     """A role map from a file: text is a path, a number an id, a mapping an address."""
     import yaml
@@ -176,11 +220,15 @@ def _tell(file: Path, found: dict[str, Any]) -> None:
         say(one_line(f"role {role}: {layer['path']} [{layer['id']}]"))
     if found["fonts"]:
         say(one_line("fonts: " + ", ".join(found["fonts"])))
+    if found["fonts_missing"]:
+        say(one_line("fonts that are not here: " + ", ".join(found["fonts_missing"])))
     if found["guides"]:
         listed = ", ".join(f"{guide['direction'][0]} {guide['at']:g}" for guide in found["guides"])
         say(f"guides: {listed}")
     if found["comps"]:
-        say(one_line("comps: " + ", ".join(comp["name"] for comp in found["comps"])))
+        say(one_line("comps: " + ", ".join(f"{comp['name']} [{comp['id']}]" for comp in found["comps"])))
+    if found["slices"]:
+        say(one_line("slices: " + ", ".join(each["name"] or str(each["id"]) for each in found["slices"])))
     for hazard in found["hazards"]:
         where = f"{hazard['where']}: " if hazard["where"] else ""
         say(one_line(f"hazard: {where}{hazard['what']} [{hazard['code']}]"))
@@ -190,12 +238,38 @@ def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{number} {kind.replace('_', ' ')}" for kind, number in counts.items()) or "no layers"
 
 
+def _box(box: dict[str, int]) -> str:
+    return f"{box['left']},{box['top']} {box['right'] - box['left']}x{box['bottom'] - box['top']}"
+
+
+def _grown(layer: dict[str, Any]) -> bool:
+    return bool(layer["bounds"] != layer["bounds_with_effects"])
+
+
+def _told_text(text: dict[str, Any]) -> list[str]:
+    sizes = ", ".join(f"{size:g} px" for size in text["sizes"])
+    told = [f"{text['contents']!r} in {', '.join(text['fonts']) or 'no font'} {sizes}".strip()]
+    told += [f"{text['kind']} text, {' '.join(dict.fromkeys(text['alignment']))}"] if text["kind"] else []
+    told += [f"{text['overflow']} lines cut off"] if text["overflow"] else []
+    return told
+
+
+def _told_smart_object(smart: dict[str, Any], own: int | None) -> list[str]:
+    if "uuid" not in smart:
+        return [str(smart["kind"])]
+    told = [f"{smart['kind']} {smart['name']} {smart['width']:g}x{smart['height']:g}", smart["transform"]]
+    told += [f"warp {smart['warp']}"] if smart["warp"] else []
+    others = [str(user) for user in smart["shared_by"] if user != own]
+    told += [f"shared with {', '.join(others)}"] if others else []
+    return told
+
+
 def _lines(layers: list[dict[str, Any]], indent: str) -> Iterator[str]:
     for layer in layers:
         box = layer["bounds"]
         eye = "●" if layer["shown"] else "○"
         parts = [f"{indent}{eye} {layer['name']}", f"[{layer['id']}] {layer['kind'].replace('_', ' ')}"]
-        parts.append(f"{box['left']},{box['top']} {box['right'] - box['left']}x{box['bottom'] - box['top']}")
+        parts.append(_box(box))
         if layer["blend"] not in {"normal", "pass_through"}:
             parts.append(layer["blend"])
         if layer["clipped_to"] is not None:
@@ -203,11 +277,8 @@ def _lines(layers: list[dict[str, Any]], indent: str) -> Iterator[str]:
         parts += [f"locked {', '.join(layer['locks'])}"] if layer["locks"] else []
         parts += ["masked"] if layer["mask"] or layer["vector_mask"] else []
         parts += [f"effects {', '.join(layer['effects'])}"] if layer.get("effects") else []
-        if text := layer.get("text"):
-            parts.append(f"{text['contents']!r} in {', '.join(text['fonts']) or 'no font'}")
-        if smart := layer.get("smart_object"):
-            parts.append(
-                f"{smart['kind']} {smart.get('name')} {smart.get('width'):g}x{smart.get('height'):g}"
-            )
+        parts += _told_text(layer["text"]) if layer.get("text") else []
+        parts += _told_smart_object(layer["smart_object"], layer["id"]) if layer.get("smart_object") else []
+        parts += [f"effects reach {_box(layer['bounds_with_effects'])}"] if _grown(layer) else []
         yield one_line("  ".join(parts))
         yield from _lines(layer.get("children", []), indent + "  ")

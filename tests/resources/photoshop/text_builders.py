@@ -130,3 +130,14 @@ def rasterised(data: bytes, identifier: int) -> bytes:
     record.blocks = [block for block in record.blocks if block.key != b"TySh"]
     container.layer_info.touched = True
     return container.dump()
+
+
+def with_words(data: bytes, identifier: int, words: str) -> bytes:
+    """The document with other words in a text layer's block; its picture stays as it was."""
+    from resources.photoshop.type.write import write_words
+
+    container = parse(data)
+    record = next(layer for layer in container.layer_info.layers if layer.id == identifier)
+    write_words(container, record, words)
+    container.layer_info.touched = True
+    return container.dump()
