@@ -25,9 +25,23 @@ def new_folders(workspace: Workspace, destination: str) -> list[str]:
 
 
 def metas_for(workspace: Workspace, destination: str) -> None:
-    """Stage a ``.meta`` for each new folder, with the GUIDs that the plan allocated."""
+    """Stage a ``.meta`` for each new folder: GUIDs as the plan allocated, line ends as the neighbours."""
     for folder in new_folders(workspace, destination):
-        workspace.write(f"{folder}.meta", folder_meta(workspace.new_guid(folder)))
+        newline = _newline(workspace, folder)
+        workspace.write(f"{folder}.meta", folder_meta(workspace.new_guid(folder), newline))
+
+
+def _newline(workspace: Workspace, folder: str) -> str:
+    """The line ends of the ``.meta`` of the nearest folder above, or of a neighbour of it."""
+    for parent in PurePosixPath(folder).parents:
+        above = parent.as_posix()
+        data = workspace.read(f"{above}.meta") if "/" in above else None
+        if data is None and above == "Assets":
+            near = [path for path in workspace.index.guids if path.count("/") == 1]
+            data = workspace.read(f"{min(near)}.meta") if near else None
+        if data is not None:
+            return "\r\n" if b"\r\n" in data else "\n"
+    return "\n"
 
 
 def refuse_odd_destination(workspace: Workspace, destination: str) -> None:
