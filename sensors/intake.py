@@ -54,6 +54,8 @@ def ticket_intake(context: dg.SensorEvaluationContext, fabric: FabricResource) -
             continue
         graph = taken.workflow.compiled
         parts = wanted(graph, taken.opened.run, hall.services.trust, hall.authorize(taken.workflow))
+        if not parts:
+            continue
         partitions.append(tickets(graph).build_add_request([taken.ticket.key]))
         requests.append(
             dg.RunRequest(

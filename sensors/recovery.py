@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from assets.names import DRIVER_TAG, EVERY_ASSET, node_key
+from fabric_dagster.errors import FabricError
 from fabric_dagster.supervisor.approvals import wanted
 from fabric_dagster.supervisor.failures import dependants
 from resources.supervision.dagster import FabricResource
@@ -94,9 +95,15 @@ def recovery(context: dg.SensorEvaluationContext, fabric: FabricResource) -> dg.
         workflow = hall.workflow(run.reference)
         graph = workflow.compiled
         # Up to a picture that no person has approved: the sensor `approvals` goes on from there.
-        parts = set(wanted(graph, run, hall.services.trust, hall.authorize(workflow)))
+        try:
+            parts = set(wanted(graph, run, hall.services.trust, hall.authorize(workflow)))
+        except FabricError as fault:
+            context.log.warning("%s cannot go on: %s", run.key, fault)
+            continue
         reset = set(_selection(graph, run, event)) & parts
         nodes = [node for part in graph.partitions if part.id in reset for node in part.nodes]
+        if not nodes:
+            continue
         requests.append(
             dg.RunRequest(
                 run_key=f"recovery:{run.run}:{event.position}",

@@ -7,6 +7,7 @@ from governed import GRAPH, ask_for_approval, go, kinds, write_ticket
 from assets.names import approval_key
 from fabric_dagster.cli.driving import drive
 from fabric_dagster.errors import OperationFailed
+from fabric_dagster.governance.commissioning import revoke
 from fabric_dagster.supervisor.approvals import decide
 from resources.photoshop.provider import HeadlessPhotoshop
 from sensors.approvals import approvals
@@ -121,6 +122,18 @@ def test_waits_for_the_living_run(visual, shown):
     assert [] == first.run_requests
     visual.instance.report_run_failed(visual.instance.get_run_by_id(alive.run_id))
     assert 1 == len(tick(visual, first.cursor).run_requests)
+
+
+def test_refused_meanwhile(visual, shown):
+    """What may not run any more is not requested, and holds up no other run's approval."""
+    run = shown[0].tags["fabric/run"]
+    approve(visual, run)
+    services = visual.hall.services
+    signer = visual.hall.home.signer("commissioner")
+    revoke(services.store, signer, visual.graph.digest, GRAPH, "done", services.trust)
+    given = next(event for event in services.reload(run).events if event.type == "approval.given")
+    found = tick(visual)
+    assert ([], str(given.position)) == (found.run_requests, found.cursor)
 
 
 def test_retaken_is_not_gone_on_with(visual, shown):
