@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fabric_dagster.governance.trust import TrustRoot
-    from fabric_dagster.spine.ports import Signer
+    from fabric_dagster.spine.ports import EventStore, Signer
     from resources.home import Home
-    from resources.ledger.store import SqlEventStore
 
 AsOption = Annotated[str, typer.Option("--as", help="Who acts: signs with that identity's key.")]
 
@@ -30,14 +29,14 @@ AsOption = Annotated[str, typer.Option("--as", help="Who acts: signs with that i
 class Act:
     """What an act is done with: the log, the trust root as it stands there, and who signs."""
 
-    store: SqlEventStore
+    store: EventStore
     trust: TrustRoot
     signer: Signer
 
 
 @contextlib.contextmanager
 def acting(
-    home: Home, action: str, identity: str, *, store: SqlEventStore | None = None, **about: str
+    home: Home, action: str, identity: str, *, store: EventStore | None = None, **about: str
 ) -> Iterator[Act]:
     """Sign as ``identity`` with the authority for ``action``; what is refused inside is recorded.
 
@@ -47,24 +46,27 @@ def acting(
     """
     from fabric_dagster.governance.roles import require
     from resources.keys import load_signer
+    from resources.ledger.store import SqlEventStore
     from resources.setup import keys_folder
 
     log = home.open_ledger() if store is None else store
+    # The log's root is followed to its newest version; a file's alone knows of no key's end.
+    trust = log.trust if isinstance(log, SqlEventStore) else home.trust_root()
     try:
         try:
             signer = load_signer(keys_folder(home, identity), identity)
-            require(log.trust, signer, action)
-            yield Act(log, log.trust, signer)
+            require(trust, signer, action)
+            yield Act(log, trust, signer)
         except Refused as fault:
             _record(home, log, action, identity, fault, about)
             raise
     finally:
-        if store is None:
+        if store is None and isinstance(log, SqlEventStore):
             log.close()
 
 
 def _record(
-    home: Home, log: SqlEventStore, action: str, identity: str, fault: Refused, about: dict[str, str]
+    home: Home, log: EventStore, action: str, identity: str, fault: Refused, about: dict[str, str]
 ) -> None:
     """Record the refusal as the first of the home's identities whose key is here; none is no matter."""
     from fabric_dagster.governance.refusals import record_refusal

@@ -12,7 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -303,16 +303,15 @@ def certified_before(store: EventStore, trust: TrustRoot, reference: str, withou
 
 def certificate_of(event: Event) -> Certificate | None:
     """The certificate in a ``graph.certified`` event, or ``None`` where there is no valid one."""
-    return _document(Certificate, event, "certificate")
+    try:
+        return Certificate.model_validate(event.body["certificate"])
+    except (ValidationError, KeyError):
+        return None
 
 
 def commission_of(event: Event) -> Commission | None:
     """The commission in a ``graph.commissioned`` event, or ``None`` where there is no valid one."""
-    return _document(Commission, event, "commission")
-
-
-def _document(model: Any, event: Event, key: str) -> Any:  # noqa: ANN401 - one of two documents
     try:
-        return model.model_validate(event.body[key])
+        return Commission.model_validate(event.body["commission"])
     except (ValidationError, KeyError):
         return None

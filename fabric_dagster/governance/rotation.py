@@ -202,7 +202,8 @@ def followed(
     written by one who may not; ``trust.not_successor`` where a version does not follow the one before. A
     log without a chain (one that is just being made) takes the root as it is.
     """
-    present, chain = root, []
+    present = root
+    chain: list[Event] = []
     positions: dict[int, int] = {}
     while (event := read(_open_ended(present, positions), max(positions.values(), default=0))) is not None:
         version = int(event.body["version"])

@@ -68,8 +68,8 @@ def _acts(found: History, trust: TrustRoot) -> list[Told]:
         acts.append({**_of(item.event), "digest": item.certificate.digest})
     acts += [{**_of(item.event), "digest": item.certified.certificate.digest} for item in found.published]
     if found.commissioned is not None:
-        item = found.commissioned
-        acts.append({**_of(item.event), "digest": item.commission.digest})
+        given = found.commissioned
+        acts.append({**_of(given.event), "digest": given.commission.digest})
     if found.ended is not None:
         acts.append({**_of(found.ended), "reason": found.ended.body.get("reason", "")})
     for act in acts:

@@ -16,14 +16,14 @@ import importlib.util
 import pkgutil
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabric_dagster.digests import digest_bytes, digest_of
 from fabric_dagster.errors import Fault, InvalidDocument
 from fabric_dagster.validators import checks, kernels
-from fabric_dagster.validators.base import AnyValidator, Params, Validator
+from fabric_dagster.validators.base import AnyValidator, Validator
 from resources.unity import text
 
 if TYPE_CHECKING:
@@ -40,6 +40,11 @@ class Registered:
     validator: AnyValidator
     source: Path
 
+    @cached_property
+    def _params(self) -> str:
+        """Digest of the parameters' schema; a class does not change while it is loaded."""
+        return digest_of("fabric.validator-params.v1", _floatless(self.validator.params.model_json_schema()))
+
     @property
     def digest(self) -> str:
         """Identity for certificates: another digest is another validator."""
@@ -48,7 +53,7 @@ class Registered:
             {
                 "id": self.validator.id,
                 "source": digest_bytes(_text(self.source)),
-                "params": _params(self.validator.params),
+                "params": self._params,
                 "measures": _measures(),
             },
         )
@@ -133,12 +138,6 @@ def _load(path: Path, digest: str) -> ModuleType:
 def _declared(module: ModuleType) -> AnyValidator | None:
     declared = getattr(module, "VALIDATOR", None)
     return declared if isinstance(declared, Validator) else None
-
-
-@cache
-def _params(params: type[Params]) -> str:
-    """Digest of the parameters' schema; a class does not change while it is loaded."""
-    return digest_of("fabric.validator-params.v1", _floatless(params.model_json_schema()))
 
 
 @cache

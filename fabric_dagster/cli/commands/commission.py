@@ -65,8 +65,9 @@ def commission(
         return
     wanted = _read_scope(scope)
     compiled = workflow.compiled
-    about = {"reference": compiled.reference, "graph": compiled.digest}
-    with acting(hall.home, "graph.commission", identity, **about) as act:
+    with acting(
+        hall.home, "graph.commission", identity, reference=compiled.reference, graph=compiled.digest
+    ) as act:
         found = history(act.store, act.trust, compiled.digest)
         published = found.published[-1].certified.certificate if found.published else None
         if published is None:

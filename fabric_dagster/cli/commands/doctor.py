@@ -9,7 +9,7 @@ import typer
 from fabric_dagster.cli.output import HomeOption, JsonFlag, emit, say
 
 if TYPE_CHECKING:
-    from fabric_dagster.cli.diagnosis import Finding
+    from fabric_dagster.cli.findings import Finding
 
 
 def register(app: typer.Typer) -> None:
