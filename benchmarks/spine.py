@@ -1,167 +1,300 @@
-"""Signed appends and verification, against raw inserts and raw Ed25519, side by side in one run.
+"""Signed appends, verification, projections and cold resumes, against raw inserts and raw Ed25519.
 
-Every row is measured once a round, rounds interleaved, so that a busy moment hits all alike; medians with the
-smallest and largest round. Payloads are about one kilobyte. The database lies in the system's temporary
-folder: set ``TMPDIR`` to measure another disk.
+First the limits: what canonicalising, hashing and signing the same payloads takes alone on one core, and
+what Ed25519 takes to verify them; then what is left of them. Every row is measured once a round, rounds
+interleaved, so that a busy moment hits all alike. Payloads are about one kilobyte. Databases lie in the
+system's temporary folder: ``TMPDIR`` names another disk, ``FABRIC_BENCH_POSTGRES`` another server.
 """
 
 from __future__ import annotations
 
-import json
-import sqlite3
+import os
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from benchmarks._ledgers import databases
 from benchmarks._report import Report, Spread, Table, ratios
 from fabric_dagster.digests import canonical, digest_bytes
 from fabric_dagster.governance.trust import TrustRoot
-from fabric_dagster.spine.events import Place, message, open_event, seal
+from fabric_dagster.spine.events import Place, message, seal
 from fabric_dagster.spine.ports import NewEvent
+from fabric_dagster.supervisor.projection import load_run, stream_of
 from resources.keys import signer_of
 from resources.ledger.store import SqlEventStore
 
-ABOUT = "signed appends and verification against raw inserts and raw Ed25519"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks._ledgers import Ledgers, Raw
+
+ABOUT = "signed appends, verification, projections and cold resumes against raw inserts and raw Ed25519"
 ROUNDS = 7
-SINGLE, BATCHES, BATCH = 200, 10, 100
-BODY = {"objective": "y" * 500, "plan": "sha256:" + "0" * 64, "numbers": [1, 2, 3], "nested": {"ok": True}}
+SINGLE, BATCHES, BATCH, ALONE = 100, 10, 100, 1000
+#: Events of a run, and runs in the short and in the long log.
+RUN, SHORT, LONG = 14, 1_000 // 15, 100_000 // 15
+TEXT = "y" * 400
+
+SIGNER = signer_of("runtime", Ed25519PrivateKey.generate())
+TRUST = TrustRoot.of({"runtime": SIGNER.public})
+BODY = {"objective": TEXT, "plan": "sha256:" + "0" * 64, "numbers": [1, 2, 3], "nested": {"ok": True}}
+EVENT = NewEvent("run:bench", "task.issued", BODY)
+AT = Place("default", "main", 1, 1, "sha256:" + "0" * 64, "2026-01-01T00:00:00.000000Z")
+SEALED = seal(EVENT, AT, SIGNER)
+
+
+def open_store(url: str, anchors: Path) -> SqlEventStore:
+    """A store as a home has it: anchored in two places, of which a SQLite file's folder is one."""
+    places = ("one",) if url.startswith("sqlite") else ("one", "two")
+    return SqlEventStore(url, "default", TRUST, anchors=[anchors / place for place in places])
+
+
+def canonical_and_sign() -> int:
+    """What every event costs at least, on one core."""
+    document = {
+        "schema": "fabric.event.v1",
+        **{name: getattr(SEALED.event, name) for name in ("position", "stream", "version", "type", "body")},
+        **{name: getattr(SEALED.event, name) for name in ("actor", "keyid", "workspace", "branch")},
+        **{name: getattr(SEALED.event, name) for name in ("previous", "recorded_at", "run")},
+    }
+    for _ in range(ALONE):
+        payload = canonical(document)
+        digest_bytes(payload)
+        SIGNER.sign(message(payload))
+    return ALONE
+
+
+def ed25519_verify() -> int:
+    """What every proof costs at least, on one core."""
+    payload = message(SEALED.payload)
+    for _ in range(ALONE):
+        TRUST.verify(SIGNER.keyid, SEALED.signature, payload)
+    return ALONE
 
 
 class Bench:
-    """One temporary ledger and one raw table beside it."""
+    """One database: a small log that grows, and a raw table beside it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.signer = signer_of("runtime", Ed25519PrivateKey.generate())
-        self.trust = TrustRoot.of({"runtime": self.signer.public})
-        self.store = SqlEventStore(
-            f"sqlite:///{(folder / 'ledger.sqlite').as_posix()}", "default", self.trust
-        )
-        self.raw = sqlite3.connect(folder / "raw.sqlite", isolation_level=None)
-        self.raw.execute("PRAGMA journal_mode=WAL")
-        self.raw.execute("PRAGMA synchronous=FULL")
-        self.raw.execute("CREATE TABLE t (position INTEGER PRIMARY KEY, payload BLOB, signature BLOB)")
-        place = Place("default", "main", 1, 1, "sha256:" + "0" * 64, "2026-01-01T00:00:00.000000Z")
-        self.sealed = seal(self.event(), place, self.signer)
-        self.place = place
-
-    def event(self) -> NewEvent:
-        """A typical event."""
-        return NewEvent("run:bench", "task.issued", BODY)
+    def __init__(self, url: str, raw: Raw, anchors: Path) -> None:
+        self.url, self.raw, self.anchors = url, raw, anchors
+        self.store = open_store(url, anchors)
 
     def raw_single(self) -> int:
         """Rows without any proof, one a transaction."""
         for _ in range(SINGLE):
-            self._insert(1)
+            self.raw.insert([(SEALED.payload, SEALED.signature)])
         return SINGLE
 
     def raw_batch(self) -> int:
         """Rows without any proof, many a transaction."""
         for _ in range(BATCHES):
-            self._insert(BATCH)
+            self.raw.insert([(SEALED.payload, SEALED.signature)] * BATCH)
         return BATCHES * BATCH
 
-    def _insert(self, count: int) -> None:
-        self.raw.execute("BEGIN IMMEDIATE")
-        rows = [(self.sealed.payload, self.sealed.signature)] * count
-        self.raw.executemany("INSERT INTO t (payload, signature) VALUES (?, ?)", rows)
-        self.raw.execute("COMMIT")
-
     def append_single(self) -> int:
-        """One event an append, as a run does."""
+        """One event an append, as a run does: signed, chained, anchored twice."""
         for _ in range(SINGLE):
-            self.store.append([self.event()], signer=self.signer)
+            self.store.append([EVENT], signer=SIGNER)
         return SINGLE
 
     def append_batch(self) -> int:
-        """Many events an append."""
+        """Many events an append, every one signed by itself."""
         for _ in range(BATCHES):
-            self.store.append([self.event() for _ in range(BATCH)], signer=self.signer)
+            self.store.append([EVENT] * BATCH, signer=SIGNER)
         return BATCHES * BATCH
 
-    def canonical_and_sign(self) -> int:
-        """What every event costs at least."""
-        document = json.loads(self.sealed.payload)
-        for _ in range(1000):
-            payload = canonical(document)
-            digest_bytes(payload)
-            self.signer.sign(message(payload))
-        return 1000
-
-    def ed25519_verify(self) -> int:
-        """What every proof costs at least."""
-        payload = message(self.sealed.payload)
-        for _ in range(1000):
-            self.trust.verify(self.signer.keyid, self.sealed.signature, payload)
-        return 1000
-
-    def open_events(self) -> int:
-        """Decode and prove one event, without a database."""
-        for _ in range(1000):
-            open_event(self.sealed.payload, self.sealed.signature, self.trust)
-        return 1000
-
-    def verify_log(self) -> int:
-        """Everything that is written so far."""
-        report = self.store.verify()
-        if not report.sound:
-            sys.exit("the benchmark's own log is not sound")
-        return report.events
-
-    def read_again(self) -> int:
-        """Reading what this process has proven before."""
-        return sum(1 for _ in self.store.read())
+    def verify(self) -> int:
+        """Everything that is written so far, on one core."""
+        return proven(self.store, 1)
 
 
-ROWS = {
-    "raw insert, single": Bench.raw_single,
-    "raw insert, batch of 100": Bench.raw_batch,
-    "signed append, single": Bench.append_single,
-    "signed append, batch of 100": Bench.append_batch,
-    "canonicalise, hash and sign alone": Bench.canonical_and_sign,
-    "Ed25519 verify alone": Bench.ed25519_verify,
-    "open one event": Bench.open_events,
-    "verify the whole log": Bench.verify_log,
-    "read the whole log again": Bench.read_again,
-}
+def proven(store: SqlEventStore, jobs: int | None) -> int:
+    """Verify the whole log; how many events it has."""
+    report = store.verify(jobs=jobs)
+    if not report.sound:
+        sys.exit(f"the benchmark's own log is not sound: {report.faults[0]}")
+    return report.events
 
 
-#: a rate over another one of the same round.
-COMPARED = {
-    "batch append / canonicalise, hash and sign alone": (
-        "signed append, batch of 100",
-        "canonicalise, hash and sign alone",
-    ),
-    "verify the log / Ed25519 verify alone": ("verify the whole log", "Ed25519 verify alone"),
-}
+def run_digest(number: int) -> str:
+    """A run's name."""
+    return digest_bytes(f"run {number}".encode())
+
+
+def grow(store: SqlEventStore, runs: range) -> None:
+    """Runs as a log has them: opened, linked with their ticket, and a dozen events more each."""
+    batch: list[NewEvent] = []
+    for number in runs:
+        run = run_digest(number)
+        opened = {"run": run, "reference": "G@1", "partition_key": f"T-{number}", "objective": TEXT}
+        batch.append(NewEvent(stream_of(run), "run.opened", opened, f"{run}:opened"))
+        batch.append(NewEvent(f"ticket:T-{number}", "run.linked", {"run": run}, f"{run}:linked"))
+        linked = {"dagster_run": "x", "objective": TEXT}
+        batch += [NewEvent(stream_of(run), "dagster.linked", linked, f"{run}:{at}") for at in range(RUN - 1)]
+        if len(batch) >= 500 or number == runs[-1]:
+            store.append(batch, signer=SIGNER)
+            batch = []
+
+
+def resume(url: str, anchors: Path, run: str) -> Callable[[], int]:
+    """Open the ledger anew, find a run by the beginning of its name, read and project it."""
+
+    def once() -> int:
+        store = open_store(url, anchors)
+        (stream,) = store.streams(stream_of(run[:24]))
+        load_run(store, stream.removeprefix("run:"))
+        list(store.read(types=["graph.commissioned"]))
+        store.close()
+        return 1
+
+    return once
+
+
+def rebuild(url: str, anchors: Path) -> int:
+    """Read and project every run of the log, proving every event."""
+    store = open_store(url, anchors)
+    events = 0
+    for event in store.read(types=["run.opened"]):
+        events += len(load_run(store, event.body["run"]).events)
+    store.close()
+    return events
+
+
+LIMIT = "canonicalise, hash and sign alone"
+PROOF = "Ed25519 verify alone"
+BATCHED, SINGLY = f"signed append, batch of {BATCH}", "signed append, single"
+ONE_CORE, ALL_CORES = "verify {:,} events on one core", "verify {:,} events on all cores"
+REBUILD = "projections of {:,} runs rebuilt"
+RESUMED = "resume a run, {:,} events"
 
 
 def measure(rounds: int | None = None) -> Report:
-    """Every row once a round: events a second."""
-    found: dict[str, list[float]] = {name: [] for name in ROWS}
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        bench = Bench(Path(folder))
-        for _ in range(rounds or ROUNDS):
-            for name, row in ROWS.items():
-                began = time.perf_counter()
-                count = row(bench)
-                found[name].append(count / (time.perf_counter() - began))
-        bench.store.close()
-        bench.raw.close()
+    """Every row once a round: events a second; resumes in seconds."""
     report = Report("spine", ABOUT)
-    rates = {name: Spread.of(sample) for name, sample in found.items()}
-    compared = {name: ratios(found[mine], found[base]) for name, (mine, base) in COMPARED.items()}
-    report.figures = {
-        "events_per_second": {name: rate.as_dict() for name, rate in rates.items()},
-        "ratios": {name: ratio.as_dict() for name, ratio in compared.items()},
+    rates: dict[str, list[float]] = {}
+    times: dict[str, list[float]] = {}
+    compared: dict[str, Spread] = {}
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root, databases(Path(root)) as found:
+        benches = {
+            name: Bench(item.small, item.raw, Path(root) / f"{name} small") for name, item in found.items()
+        }
+        for _ in range(rounds or ROUNDS):
+            _round(benches, rates)
+        for name, item in found.items():
+            benches[name].store.close()
+            _compare(name, rates, compared)
+            _long(name, item, Path(root), rates, times, (rounds or ROUNDS) * 3)
+            short, long = (times[f"{name}: {RESUMED.format(count * (RUN + 1))}"] for count in (SHORT, LONG))
+            compared[f"{name}: resume on a long log / on a short one (times; aim at most 1.5)"] = ratios(
+                long, short
+            )
+        if "PostgreSQL" not in found:
+            report.notes.append("PostgreSQL was not measured: there is no server and no wheel of one.")
+    _fill(report, rates, times, compared)
+    return report
+
+
+def _timed(work: Callable[[], int], into: list[float]) -> None:
+    began = time.perf_counter()
+    count = work()
+    into.append(count / (time.perf_counter() - began))
+
+
+def _round(benches: dict[str, Bench], rates: dict[str, list[float]]) -> None:
+    rows: dict[str, Callable[[], int]] = {LIMIT: canonical_and_sign, PROOF: ed25519_verify}
+    for name, bench in benches.items():
+        rows |= {
+            f"{name}: raw insert, single": bench.raw_single,
+            f"{name}: {SINGLY}": bench.append_single,
+            f"{name}: raw insert, batch of {BATCH}": bench.raw_batch,
+            f"{name}: {BATCHED}": bench.append_batch,
+            f"{name}: verify on one core": bench.verify,
+        }
+    for row, work in rows.items():
+        _timed(work, rates.setdefault(row, []))
+
+
+def _compare(name: str, rates: dict[str, list[float]], compared: dict[str, Spread]) -> None:
+    aims = {"SQLite": " (aim at least 0.35)"}
+    compared |= {
+        f"{name}: batch append / {LIMIT}{aims.get(name, '')}": ratios(
+            rates[f"{name}: {BATCHED}"], rates[LIMIT]
+        ),
+        f"{name}: verify on one core / {PROOF} (aim at least 0.8)": ratios(
+            rates[f"{name}: verify on one core"], rates[PROOF]
+        ),
+        f"{name}: single append / raw insert": ratios(
+            rates[f"{name}: {SINGLY}"], rates[f"{name}: raw insert, single"]
+        ),
+        f"{name}: batch append / raw insert": ratios(
+            rates[f"{name}: {BATCHED}"], rates[f"{name}: raw insert, batch of {BATCH}"]
+        ),
     }
+
+
+def _long(
+    name: str,
+    item: Ledgers,
+    folder: Path,
+    rates: dict[str, list[float]],
+    times: dict[str, list[float]],
+    resumes: int,
+) -> None:
+    """The same run resumed on a short and a long log, in turn; the long one proven and projected, once."""
+    rows = {}
+    for url, count in ((item.short, SHORT), (item.long, LONG)):
+        anchors = folder / f"{name} {count}"
+        store = open_store(url, anchors)
+        grow(store, range(count))
+        store.close()
+        rows[f"{name}: {RESUMED.format(count * (RUN + 1))}"] = resume(url, anchors, run_digest(SHORT // 2))
+    for _ in range(resumes):
+        for row, work in rows.items():
+            began = time.perf_counter()
+            work()
+            times.setdefault(row, []).append(time.perf_counter() - began)
+    store = open_store(item.long, anchors)
+    events = LONG * (RUN + 1)
+    for row, jobs in ((ONE_CORE, 1), (ALL_CORES, os.cpu_count())):
+        _timed(lambda jobs=jobs: proven(store, jobs), rates.setdefault(f"{name}: {row.format(events)}", []))
+    store.close()
+    _timed(lambda: rebuild(item.long, anchors), rates.setdefault(f"{name}: {REBUILD.format(LONG)}", []))
+
+
+def _fill(
+    report: Report,
+    rates: dict[str, list[float]],
+    times: dict[str, list[float]],
+    compared: dict[str, Spread],
+) -> None:
+    spreads = {row: Spread.of(sample) for row, sample in rates.items()}
+    waits = {row: Spread.of(sample) for row, sample in times.items()}
+    report.figures = {
+        "events_per_second": {row: spread.as_dict() for row, spread in spreads.items()},
+        "seconds": {row: spread.as_dict() for row, spread in waits.items()},
+        "ratios": {row: spread.as_dict() for row, spread in compared.items()},
+    }
+    limits = (
+        f"Limits on one core: {spreads[LIMIT].median:,.0f} events signed and {spreads[PROOF].median:,.0f} "
+    )
+    report.notes.append(limits + "verified a second, without any database.")
     report.tables = [
         Table(
             "Events a second: median, least, most",
             ("", "median", "least", "most"),
-            [(n, f"{r.median:,.0f}", f"{r.least:,.0f}", f"{r.most:,.0f}") for n, r in rates.items()],
+            [(n, f"{r.median:,.0f}", f"{r.least:,.0f}", f"{r.most:,.0f}") for n, r in spreads.items()],
+        ),
+        Table(
+            "Milliseconds: median (quartiles)",
+            ("", "time"),
+            [
+                (n, f"{r.median * 1e3:.1f} ({r.lower * 1e3:.1f} to {r.upper * 1e3:.1f})")
+                for n, r in waits.items()
+            ],
         ),
         Table(
             "Ratios of rates, round by round: median (quartiles)",
@@ -169,4 +302,3 @@ def measure(rounds: int | None = None) -> Report:
             [(name, ratio.shown()) for name, ratio in compared.items()],
         ),
     ]
-    return report
