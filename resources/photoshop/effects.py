@@ -98,7 +98,7 @@ def reach(effects: list[dict[str, Any]]) -> tuple[int, int, int, int]:
         else:
             continue
         sides = [max(a, b) for a, b in zip(sides, found, strict=True)]
-    left, top, right, bottom = (math.ceil(side) for side in sides)
+    left, top, right, bottom = (math.ceil(round(side, 6)) for side in sides)
     return left, top, right, bottom
 
 

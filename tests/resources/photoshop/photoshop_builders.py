@@ -119,9 +119,14 @@ def with_icc(data: bytes, icc: bytes | None) -> bytes:
 
 
 def with_flags(
-    data: bytes, identifier: int, *, locks: int | None = None, hidden: bool | None = None
+    data: bytes,
+    identifier: int,
+    *,
+    locks: int | None = None,
+    hidden: bool | None = None,
+    clipping: int | None = None,
 ) -> bytes:
-    """The document with a layer locked or hidden."""
+    """The document with a layer locked, hidden or clipped."""
     container = parse(data)
     assert container.layer_info
     record = next(layer for layer in container.layer_info.layers if layer.id == identifier)
@@ -131,6 +136,8 @@ def with_flags(
         block.data = struct.pack(">I", locks)
     if hidden is not None:
         record.flags = record.flags | 2 if hidden else record.flags & ~2
+    if clipping is not None:
+        record.clipping = clipping
     container.layer_info.touched = True
     return container.dump()
 
