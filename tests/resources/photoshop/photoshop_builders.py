@@ -287,3 +287,38 @@ def with_solid(data: bytes, identifier: int, tone: tuple[int, int, int]) -> byte
         channel.data = b"\0\0"
     container.layer_info.touched = True
     return container.dump()
+
+
+def small_cmyk() -> bytes:
+    """A CMYK profile made from numbers: the 16 corners of the ink cube as Lab, between them linear."""
+    from itertools import product
+
+    from PIL import Image, ImageCms
+
+    corners = []
+    for c, m, y, k in product((0, 1), repeat=4):
+        light = [round(255 * (1 - ink) * (1 - k)) for ink in (c, m, y)]
+        lab = ImageCms.buildTransform(
+            ImageCms.createProfile("sRGB"), ImageCms.createProfile("LAB"), "RGB", "LAB",
+            ImageCms.Intent.RELATIVE_COLORIMETRIC,
+        ).apply(Image.new("RGB", (1, 1), tuple(light)))  # fmt: skip
+        raw = np.asarray(lab).reshape(3).astype(int)
+        corners += [raw[0], *((v + 128) % 256 for v in raw[1:])]
+    straight = bytes(range(256))
+    table = struct.pack(">4s4xBBBx9i", b"mft1", 4, 3, 2, 65536, 0, 0, 0, 65536, 0, 0, 0, 65536)
+    table += straight * 4 + bytes(corners) + straight * 3
+    name = b"Test inks\0"
+    tags = {
+        b"desc": b"desc" + bytes(4) + struct.pack(">I", len(name)) + name + bytes(78),
+        b"cprt": b"text" + bytes(4) + b"none\0",
+        b"wtpt": b"XYZ " + bytes(4) + struct.pack(">3i", 63190, 65536, 54061),
+        b"A2B0": table,
+    }
+    offset = 128 + 4 + 12 * len(tags)
+    index, body = b"", b""
+    for key, value in tags.items():
+        index += key + struct.pack(">II", offset + len(body), len(value))
+        body += value + bytes(-len(value) % 4)
+    head = struct.pack(">I4sI4s4s4s", offset + len(body), b"    ", 0x02100000, b"prtr", b"CMYK", b"Lab ")
+    head += bytes(12) + b"acsp" + bytes(28) + struct.pack(">3i", 63190, 65536, 54061)
+    return head + bytes(128 - len(head)) + struct.pack(">I", len(tags)) + index + body
