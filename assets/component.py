@@ -31,7 +31,7 @@ class PacksComponent(dg.Component, dg.Model, dg.Resolvable):
 
 def packs_definitions(folder: Path, *, pools: bool) -> dg.Definitions:
     """Every workflow in ``folder`` as definitions."""
-    assets: list[dg.AssetSpec | dg.AssetsDefinition] = [intake_spec()]
+    assets: list[dg.AssetSpec | dg.AssetsDefinition | dg.SourceAsset] = [intake_spec()]
     checks: list[dg.AssetChecksDefinition] = []
     try:
         for pack, graphs in each_pack([folder]):

@@ -5,10 +5,11 @@ import shutil
 
 import dagster as dg
 import pytest
-from governed import GRAPH, end_validator, kinds, opened, tree, write_ticket
+from governed import GRAPH, ask_for_approval, end_validator, kinds, opened, tree, write_ticket
 
 from assets.component import packs_definitions
 from fabric_dagster.errors import CheckFailed, OperationFailed
+from fabric_dagster.supervisor.approvals import decide, waiting
 from fabric_dagster.supervisor.execution import run_partition
 from fabric_dagster.supervisor.joins import absent
 from resources.home import CHECKOUT, Home
@@ -17,6 +18,7 @@ from resources.setup import initialise
 from resources.supervision.assembly import Hall, hall
 from resources.supervision.dagster import FabricResource
 from resources.supervision.demonstration import make_executable
+from sensors.approvals import selection
 
 #: a second way to the icon: the same template, opened, filled, exported and sealed once more.
 OTHER_WAY = """\
@@ -94,15 +96,16 @@ class Joined:
             ),
         )
 
-    def materialize(self, key, run):
-        """One Dagster run of everything."""
+    def materialize(self, key, run, selection=None):
+        """One Dagster run of everything, or of these assets."""
         self.instance.add_dynamic_partitions(f"tickets__{self.graph.workflow}", [key])
         job = self.definitions.resolve_implicit_global_asset_job_def()
         return job.execute_in_process(
             instance=self.instance,
             partition_key=key,
             tags={"fabric/run": run},
-            asset_selection=[dg.AssetKey([self.graph.workflow, name]) for name in self.graph.nodes],
+            asset_selection=selection
+            or [dg.AssetKey([self.graph.workflow, name]) for name in self.graph.nodes],
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
             raise_on_error=False,
         )
@@ -220,3 +223,43 @@ def test_a_join_waits_for_all(joined, tmp_path):
     with pytest.raises(CheckFailed) as found:
         run_partition(services, workflow, run, "unity_1")
     assert found.value.code == "supervisor.out_of_order"
+
+
+def _visual(joined, ticket):
+    """A run under visual approval, its pictures made by what Dagster is asked for at first."""
+    ask_for_approval(joined.hall)
+    run = opened(joined.hall, ticket)
+    assert joined.materialize(
+        "OFFER-101", run, selection(joined.hall.services.reload(run), joined.hall)
+    ).success
+    return run
+
+
+def _approve(joined, run, **which):
+    signer = joined.hall.home.signer("approver")
+    return decide(joined.hall.services, run, signer, given=True, note="", **which)[0]
+
+
+def test_both_ways_are_approved(joined, ticket):
+    """Two pictures wait, each for its own decision; the run goes on when none waits any more."""
+    run = _visual(joined, ticket)
+    first, second = waiting(joined.hall.services.reload(run))
+    assert {"photoshop_1", "photoshop_2"} == {first.side, second.side}
+    assert first.picture == second.picture  # the same art by the same means
+    assert first.plan != second.plan
+    assert "awaiting_approval" == _approve(joined, run).state
+    assert "running" == _approve(joined, run).state
+    record = joined.hall.services.reload(run)
+    assert joined.materialize("OFFER-101", run, selection(record, joined.hall)).success
+    assert "completed" == joined.hall.services.reload(run).state
+
+
+def test_one_way_fails_and_one_is_approved(joined, ticket, monkeypatch):
+    """What is absent is not waited for: the other picture's approval lets the run go on."""
+    fail(monkeypatch, "photoshop_1")
+    run = _visual(joined, ticket)
+    assert ["photoshop_2"] == [item.side for item in waiting(joined.hall.services.reload(run))]
+    assert "running" == _approve(joined, run).state
+    record = joined.hall.services.reload(run)
+    assert joined.materialize("OFFER-101", run, selection(record, joined.hall)).success
+    assert "completed" == joined.hall.services.reload(run).state
