@@ -43,8 +43,10 @@ def test_a_home_has_everything(made):
     keys = {path.stem for path in made.keys.iterdir()}
     assert keys == set(IDENTITIES) - {"validator"}
     assert [path.name for path in (made.validator / "keys").iterdir()] == ["validator.key"]
+    assert (made.validator / "trust.json").read_bytes() == made.trust.read_bytes()
     store = made.open_ledger()
-    assert [(event.type, event.actor) for event in store.read()] == [("home.initialised", "admin")]
+    begun = [("trust.pinned", "admin"), ("home.initialised", "admin")]
+    assert [(event.type, event.actor) for event in store.read()] == begun
     assert store.verify().sound
     store.close()
     assert (made.templates / "offer_icon.psd").read_bytes().startswith(b"8BPS")
@@ -106,7 +108,7 @@ def test_an_interrupted_init_is_finished_by_the_next(tmp_path, step, late):
     assert "project/ProjectSettings/ProjectVersion.txt" in after
     assert not [name for name in after if name.startswith(".init-")]
     store = Home(tmp_path / "home").open_ledger()
-    assert [event.type for event in store.read()] == ["home.initialised"]
+    assert [event.type for event in store.read()] == ["trust.pinned", "home.initialised"]
     store.close()
 
 
@@ -147,7 +149,7 @@ def test_a_lost_ledger_is_not_replaced_by_an_empty_one(tmp_path, made):
         path.unlink()
     with pytest.raises(CheckFailed) as caught:
         initialise(Home(tmp_path / "home"))
-    assert caught.value.code == "spine.cut"
+    assert caught.value.code == "spine.lost"
 
 
 @pytest.mark.usefixtures("quick")
