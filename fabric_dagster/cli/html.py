@@ -11,7 +11,7 @@ from fabric_dagster.errors import FabricError
 from fabric_dagster.supervisor.machine import WHOLE_RUN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from fabric_dagster.supervisor.projection import RunRecord
@@ -72,6 +72,7 @@ def _page(hall: Hall, document: dict[str, Any]) -> str:
             ),
         ),
         *(_verdict(hall, verdict) for verdict in document["verdicts"]),
+        *_approvals(run.get("approvals", ())),
         "<h2>Files</h2>",
         _table(
             ("application", "file"), ([app, f] for app, files in document["files"].items() for f in files)
@@ -121,6 +122,16 @@ def _decision(decision: dict[str, Any]) -> str:
         for item in decision["evidence"]
     )
     return f"<p>Rule <code>{escape(decision['rule'])}</code></p>{values}<ul>{cited}</ul>"
+
+
+def _approvals(approvals: Sequence[dict[str, str]]) -> list[str]:
+    if not approvals:
+        return []
+    rows = (
+        [item["side"], item["state"], item.get("by", ""), item.get("note", ""), item["picture"]]
+        for item in approvals
+    )
+    return ["<h2>Visual approval</h2>", _table(("side", "decision", "by", "note", "picture"), rows)]
 
 
 def _verdict(hall: Hall, verdict: dict[str, Any]) -> str:
