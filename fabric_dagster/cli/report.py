@@ -161,6 +161,9 @@ def _print_decision(decision: dict[str, Any]) -> None:
 def _print_checks(verdicts: list[dict[str, Any]]) -> None:
     for verdict in verdicts:
         say(f"\nBlind checks on {side_name(verdict['side'])}, signed by the validator")
+        if verdict["side"] == WHOLE_RUN and verdict["passed"]:
+            say(f"  {'passed':<10} all {len(verdict['checks'])}, on everything as it stands together")
+            continue
         for check in verdict["checks"]:
             word = "passed" if check["passed"] else "FAILED" if check["blocking"] else "warning"
             say(f"  {word:<10} {check['id']:<22} {check['summary']}")

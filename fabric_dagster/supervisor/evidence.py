@@ -139,7 +139,8 @@ def _lay(
         if later and application(record) == SHARED:
             for path, digest in record.before.items():
                 artifacts.setdefault(f"before:{path}", _fact(services, digest))
-    manifest, others = (first.manifest, ()) if first is not None else (None, ())
+    manifest = first.manifest if first is not None else None
+    others: tuple[GovernedChange, ...] = ()
     if first is not None and manifest is not None:
         others = changes_of_others(services, run, first.issued.position)
     return BlindEvidence(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from resources.supervision.assembly import Hall
 
 VALIDATOR = "validator"
+STANDING = {"after": "as it was to be written", "before": "as it was before"}
 
 
 def register(app: typer.Typer) -> None:
@@ -61,7 +62,7 @@ def reconcile(
 
     def human() -> None:
         for record, last in seen:
-            say(f"{record.key}  {identity} found the target {last['standing']}: {last['decision']}.")
+            say(f"{record.key}  {identity} found all {STANDING[last['standing']]}: {last['decision']}.")
             say(f"{record.key}  the run is {record.state}; run the ticket again to go on from there.")
         if not seen:
             say("No run waits for reconciliation.")
@@ -77,10 +78,7 @@ def _look(hall: Hall, run: RunRecord, identity: str, account: dict[str, Any] | N
 
     if identity == VALIDATOR:
         return decide(hall.services, run.run)
-    store = hall.services.store
-    with acting(
-        hall.home, "run.reconcile", identity, store=store, run=run.run, reference=run.reference
-    ) as act:
+    with acting(hall.home, "run.reconcile", identity, run=run.run, reference=run.reference) as act:
         return decide(hall.services, run.run, act.signer, account)
 
 
