@@ -19,6 +19,7 @@ from generator.commands import command_page  # noqa: E402 - the path is set firs
 from generator.house import picture  # noqa: E402
 from generator.reference import capability_page, error_page, validator_page  # noqa: E402
 from generator.states import decisions, diagram, page  # noqa: E402
+from generator.unity import unity_operations  # noqa: E402
 
 from fabric_dagster.supervisor.machine import RUN, TASK  # noqa: E402
 
@@ -38,6 +39,7 @@ def wanted() -> dict[Path, str]:
     made = {HERE / "_generated" / name: NOTE + text.rstrip("\n") + "\n" for name, text in pages.items()}
     made[HERE / "_generated" / "house.svg"] = picture()
     blocks = {"run_states": diagram(RUN), "task_states": diagram(TASK), "decisions": decisions()}
+    blocks["unity_operations"] = unity_operations()
     for path in sorted(HERE.glob("*.md")):
         text = path.read_text(encoding="utf-8")
         if BLOCK.search(text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabric_dagster.capabilities.base import Arguments, Capability, FailureCode, feed
+from fabric_dagster.capabilities.unity_shared import failures
 from fabric_dagster.contracts.importer_profile import ImporterProfile
 
 
@@ -34,15 +35,18 @@ CAPABILITY = Capability(
         "no GUID occurs twice",
     ),
     failures=(
+        *failures(
+            "unity.allocation_missing",
+            "unity.asset_not_text",
+            "unity.case_clash",
+            "unity.destination_refused",
+            "unity.guid_clash",
+            "unity.meta_damaged",
+        ),
         FailureCode("unity.source_not_png", "photoshop", True, "export the picture as a PNG again"),
         FailureCode("unity.dimensions", "photoshop", True, "export it in a size the profile allows"),
-        FailureCode("unity.destination_refused", "pack", False, "decide a destination under Assets/"),
-        FailureCode("unity.case_clash", "pack", False, "use the existing spelling of the path"),
         FailureCode("unity.profile_unknown", "pack", False, "name a certified profile"),
         FailureCode("unity.profile_conflict", "pack", False, "use a profile that keeps the sheet's slices"),
-        FailureCode("unity.meta_damaged", "operator", False, "let the editor import the texture again"),
-        FailureCode("unity.guid_clash", "operator", False, "draw a new GUID: bind the plan again"),
-        FailureCode("unity.allocation_missing", "operator", False, "bind the plan again"),
         FailureCode(
             "unity.version_unknown", "operator", False, "open the project in a supported editor once"
         ),

@@ -37,5 +37,8 @@ CAPABILITY = Capability(
         "unity.asset_wrong_kind",
         "unity.guid_clash",
         "unity.meta_damaged",
+        "unity.document_missing",
+        "unity.path_missing",
+        "unity.value_type",
     ),
 )

@@ -52,6 +52,9 @@ CAPABILITY = Capability(
     ),
     failures=failures(
         *TEXT_FAILURES,
+        "unity.document_missing",
+        "unity.path_missing",
+        "unity.value_type",
         "unity.addressable_clash",
         "unity.asset_wrong_kind",
         "unity.reference_unresolved",

@@ -64,6 +64,9 @@ CAPABILITY = Capability(
     ),
     failures=failures(
         *TEXT_FAILURES,
+        "unity.document_missing",
+        "unity.path_missing",
+        "unity.value_type",
         "unity.asset_wrong_kind",
         "unity.atlas_clash",
         "unity.meta_damaged",

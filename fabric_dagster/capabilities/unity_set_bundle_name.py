@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from fabric_dagster.capabilities.base import Arguments, Capability
-from fabric_dagster.capabilities.unity_shared import TEXT_FAILURES, asset_path, failures
+from fabric_dagster.capabilities.unity_shared import TEXT_FAILURES, VALUE_FAILURES, asset_path, failures
 
 NAME = r"^[a-z0-9][a-z0-9_./-]{0,99}$"
 
@@ -34,5 +34,5 @@ CAPABILITY = Capability(
     effects=frozenset({"unity.meta.write"}),
     preconditions=("the asset has a .meta with an importer block", "it is no script"),
     postconditions=("assetBundleName and assetBundleVariant read back as given",),
-    failures=failures(*TEXT_FAILURES, "unity.asset_wrong_kind", "unity.meta_damaged"),
+    failures=failures(*TEXT_FAILURES, *VALUE_FAILURES, "unity.asset_wrong_kind", "unity.meta_damaged"),
 )

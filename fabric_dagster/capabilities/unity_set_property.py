@@ -6,7 +6,14 @@ from typing import Literal, TypeAlias
 
 from pydantic import Field, field_validator
 
-from fabric_dagster.capabilities.base import Arguments, Capability, FailureCode, feed
+from fabric_dagster.capabilities.base import Arguments, Capability, feed
+from fabric_dagster.capabilities.unity_shared import (
+    DOCUMENT,
+    TEXT_FAILURES,
+    VALUE_FAILURES,
+    asset_path,
+    failures,
+)
 from fabric_dagster.contracts.base import Contract
 
 
@@ -38,8 +45,8 @@ class SetProperty(Arguments):
     ``kind`` says what the property holds, for one that shows a whole number and whose script nobody has.
     """
 
-    asset: str = feed("unity_path", pattern=r"^(Assets|Packages|ProjectSettings)/.+$", max_length=240)
-    document: str = Field(pattern=r"^-?[0-9]{1,20}$")
+    asset: str = asset_path()
+    document: str = Field(pattern=DOCUMENT)
     path: str = Field(min_length=1, max_length=1024)
     value: PropertyValue = feed("property_value")
     kind: Literal["text", "decimal"] | None = None
@@ -66,14 +73,5 @@ CAPABILITY = Capability(
         "the property reads back as the value",
         "every reference of the file resolves that resolved before",
     ),
-    failures=(
-        FailureCode("unity.asset_missing", "pack", False, "name an asset that exists"),
-        FailureCode("unity.asset_not_text", "operator", False, "set Asset Serialization to Force Text"),
-        FailureCode("unity.document_missing", "pack", False, "name a document of the asset"),
-        FailureCode("unity.path_missing", "pack", False, "name a property that exists"),
-        FailureCode("unity.path_ambiguous", "pack", False, "name one of the candidates"),
-        FailureCode("unity.value_type", "pack", False, "give a value of the property's type"),
-        FailureCode("unity.reference_unresolved", "pack", False, "import the referred asset first"),
-        FailureCode("unity.reference_kind", "pack", False, "refer to the sprite, not to its texture"),
-    ),
+    failures=failures(*TEXT_FAILURES, *VALUE_FAILURES),
 )

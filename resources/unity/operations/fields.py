@@ -7,6 +7,7 @@ the same script or class hold there; else nobody knows.
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
@@ -44,8 +45,11 @@ SIBLINGS = frozenset({".asset", ".prefab", ".unity"})
 MOST_SIBLINGS = 200
 
 
-def holds(workspace: Workspace, file: UnityFile, document: str, path: str) -> Holds:
-    """What the property at ``path`` holds: ``number`` for either kind, empty where nothing shows it."""
+def holds(workspace: Workspace, file: UnityFile, document: str, path: str, *, siblings: bool = True) -> Holds:
+    """What the property at ``path`` holds: ``number`` for either kind, empty where nothing shows it.
+
+    Without ``siblings`` only its name and its script are asked, which is quick.
+    """
     whole = re.sub(r"\.Array\.data\[\d+\]\Z", "", path)
     parent, _, name = whole.rpartition(".")
     if name in TEXTS:
@@ -55,7 +59,7 @@ def holds(workspace: Workspace, file: UnityFile, document: str, path: str) -> Ho
         return declared
     if name in COMPONENTS and parent:
         return "integer" if declared_type(workspace, file, document, parent) in INTEGERS else "decimal"
-    return _from_siblings(workspace, file, document, path)
+    return _from_siblings(workspace, file, document, path) if siblings else ""
 
 
 def _of_type(name: str) -> Holds:
@@ -107,7 +111,7 @@ def _from_siblings(workspace: Workspace, file: UnityFile, document: str, path: s
         return ""
     steps = re.split(r"\.Array\.data\[\d+\](?:\.|\Z)", path)
     found: Holds = ""
-    for other in _siblings(workspace, file, guid or f"--- !u!{class_id} &"):
+    for other in _siblings(workspace, file, guid):
         for span in other.documents:
             if span.class_id != class_id or span.stripped or _script_guid(other, span.file_id) != guid:
                 continue
@@ -119,22 +123,16 @@ def _from_siblings(workspace: Workspace, file: UnityFile, document: str, path: s
     return found
 
 
-def _siblings(workspace: Workspace, file: UnityFile, mark: str) -> Iterator[UnityFile]:
+def _siblings(workspace: Workspace, file: UnityFile, guid: str) -> Iterator[UnityFile]:
+    """The file itself, and those that refer to the same script."""
     yield file
-    count = 0
-    for path in sorted(workspace.index.guids):
-        if PurePosixPath(path).suffix.lower() not in SIBLINGS:
-            continue
-        data = workspace.read(path) or b""
-        if mark.encode() not in data:
-            continue
+    paths = workspace.full_index.users_of(guid) if guid else []
+    assets = (path for path in paths if PurePosixPath(path).suffix.lower() in SIBLINGS)
+    for path in itertools.islice(assets, MOST_SIBLINGS):
         try:
-            yield UnityFile(data)
+            yield UnityFile(workspace.read(path) or b"")
         except TextFault:
-            continue
-        count += 1
-        if count == MOST_SIBLINGS:
-            return
+            continue  # a damaged file is no evidence
 
 
 def _at(node: Node, steps: list[str]) -> Iterator[Node]:

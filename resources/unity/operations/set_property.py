@@ -93,7 +93,10 @@ def _splices(
     shown = kind_of(file.data, found)
     if not isinstance(node, Scalar) or shown not in NUMBERS or isinstance(value, dict):
         return set_value(file, document, where, value)
-    known = kind or holds(workspace, file, document, where)
+    number = scalars.number(value) if isinstance(value, float) else str(value)
+    fraction = shown == "integer" and not isinstance(value, bool) and not scalars.INTEGER.match(number)
+    unlike = fraction or number.startswith("+")
+    known = kind or holds(workspace, file, document, where, siblings=unlike)
     if known == "text":
         if not isinstance(value, str):
             raise TextFault(
@@ -102,8 +105,7 @@ def _splices(
         if value == scalars.decode(file.data, node):
             return []
         return [Splice(node.start, node.end, encode_at(file, node.start, node.column, value))]
-    number = scalars.number(value) if isinstance(value, float) else str(value)
-    if shown == "integer" and scalars.DECIMAL.match(number) and not scalars.INTEGER.match(number):
+    if fraction and scalars.DECIMAL.match(number):
         if known == "decimal":
             return [Splice(node.start, node.end, number.removeprefix("+").encode())]
         if not known:

@@ -135,8 +135,7 @@ def _within(workspace: Workspace, args: SliceSprites) -> list[Wanted]:
     ]
     size = None
     if args.texture.lower().endswith(".png"):
-        picture = read_png(workspace.read(args.texture) or b"", args.texture)
-        size = (picture.width, picture.height)
+        size = _size(workspace, args.texture)
         for item in wanted:
             x, y, width, height = item.rect
             if x + width > size[0] or y + height > size[1]:
@@ -153,6 +152,16 @@ def _within(workspace: Workspace, args: SliceSprites) -> list[Wanted]:
         Wanted(one.name, (one.rect[0], size[1] - one.rect[1] - one.rect[3], *one.rect[2:]), one.anchor)
         for one in wanted
     ]
+
+
+def _size(workspace: Workspace, texture: str) -> tuple[int, int]:
+    try:
+        picture = read_png(workspace.read(texture) or b"", texture)
+    except OperationFailed as fault:
+        raise OperationFailed(
+            "unity.asset_wrong_kind", f"the picture is damaged: {fault.faults[0].what}", where=texture
+        ) from fault
+    return picture.width, picture.height
 
 
 def _observed(workspace: Workspace, args: SliceSprites) -> Iterator[Observation]:
