@@ -126,6 +126,8 @@ def _differing(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
     for name in sorted(before.keys() | after.keys()):
         if name in {"id", "path", "path_is_unique", "children"}:
             continue
+        if name == "bounds" and before["kind"] == "group":
+            continue  # a group's are what its layers' are
         one, two = before.get(name), after.get(name)
         if name == "smart_object" and isinstance(one, dict) and isinstance(two, dict):
             for part in sorted(one.keys() | two.keys()):

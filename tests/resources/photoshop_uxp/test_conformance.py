@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from resources.photoshop.edit import OPERATIONS
+from resources.photoshop.provider import SERVES
 from resources.photoshop.uxp.cases import CASES, Bench, asked_of
 
 
@@ -28,7 +28,7 @@ def test_headless(case, headless, tmp_path, worker):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_live(case, live, host, tmp_path, worker):
     """The live provider passes, and leaves no document open."""
-    if missing := case.needs - OPERATIONS.keys():
+    if missing := case.needs - SERVES:
         pytest.skip(f"the engine behind the fake does not do {', '.join(missing)}")
     passes(case, live, tmp_path / "bench", worker)
     state = host.state()
