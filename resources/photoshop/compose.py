@@ -141,7 +141,8 @@ def composite_deep(container: Container, data: bytes, flat: Picture) -> NDArray[
     if colours.shape[2] == 1:
         colours = np.repeat(colours, 3, axis=2)
     fine = np.concatenate([np.where(alpha > 0, colours, 0), alpha], axis=-1).astype(np.float32)
-    differing = np.abs(_over_white(fine) - _over_white(flat.pixels.astype(np.float32) / 255)) * 255
+    coarse = (flat.pixels / 255).astype(np.float32)
+    differing = np.abs(np.subtract(_over_white(fine), _over_white(coarse))) * 255
     if differing.mean() > AGREED_MEAN or np.quantile(differing, AGREED_SHARE) > AGREED_MOST:
         raise _shallow("the engine that draws 16 bits does not come to what the other one draws")
     return np.round(np.clip(fine, 0, 1) * 65535).astype(np.uint16)

@@ -119,7 +119,7 @@ class _States:
     metadata: Any
     entries: Any
 
-    def of(self, comp: int) -> dict[str, Any] | None:
+    def of(self, comp: int) -> dict[bytes, Any] | None:
         """Everything said up to the comp's entry, as descriptor values; ``None`` where it has no entry."""
         merged: dict[bytes, Any] = {}
         for entry in self.entries:

@@ -54,7 +54,7 @@ def read_pixels(record: LayerRecord, header: Header, where: str) -> NDArray[Any]
 def read_picture(layer: Layer, header: Header) -> tuple[Picture, int, int]:
     """The layer's raster, premultiplied float32, with its left and top."""
     samples = read_pixels(layer.record, header, f"layer {path_of(layer)!r}")
-    straight = samples.astype(np.float32) / ((1 << header.depth) - 1)
+    straight = (samples / ((1 << header.depth) - 1)).astype(np.float32)
     return premultiplied(straight), layer.record.left, layer.record.top
 
 

@@ -16,7 +16,6 @@ from resources.photoshop import colour
 from resources.photoshop.arranging import RGB, SOLID, keys_of
 from resources.photoshop.effects import read_effects
 from resources.photoshop.layer_pixels import described, read_pixels, require_rgb, write_pixels
-from resources.photoshop.psd.codec import NATIVE
 from resources.photoshop.psd.container import Resource
 from resources.photoshop.smartobjects import not_rewritable, prove_rewritable
 
@@ -98,9 +97,9 @@ def converted(rgb: NDArray[Any], source: bytes | None, target: bytes | None) -> 
     """Native samples from one profile to another, at their depth."""
     rgb = np.ascontiguousarray(rgb)
     if rgb.dtype == np.uint8:
-        return colour.convert(rgb, source, target, "the document")
+        return np.asarray(colour.convert(rgb, source, target, "the document"))
     fine = colour.convert((rgb / np.float32(65535)).astype(np.float32), source, target, "the document")
-    return np.round(np.clip(fine, 0, 1) * 65535).astype(NATIVE[16])
+    return np.asarray(np.round(np.clip(fine, 0, 1) * 65535), np.uint16)
 
 
 def _refuse(layer: Layer) -> None:

@@ -29,7 +29,7 @@ def draw(laid: Laid, transform: Affine, *, smooth: bool, pixels: int) -> tuple[P
 
     ``pixels`` bounds its area; raises ``psd.too_many_pixels`` beyond.
     """
-    import skia
+    import skia  # type: ignore[import-not-found]
 
     matrix = skia.Matrix.MakeAll(
         transform[0], transform[2], transform[4], transform[1], transform[3], transform[5], 0, 0, 1
@@ -75,7 +75,7 @@ def _coverage(paths: list[Any], left: int, top: int, width: int, height: int, *,
     for path in paths:
         canvas.drawPath(path, paint)
     canvas.getSurface().flushAndSubmit()
-    return samples[..., 3].astype(np.float32) / 255
+    return np.asarray(samples[..., 3] / 255, np.float32)
 
 
 class _Outlines:

@@ -45,7 +45,7 @@ class Font:
     @cached_property
     def shaped(self) -> Any:  # noqa: ANN401 - a uharfbuzz font, which has no types
         """The HarfBuzz font, scaled to its own units."""
-        import uharfbuzz as hb
+        import uharfbuzz as hb  # type: ignore[import-untyped]
 
         font = hb.Font(hb.Face(hb.Blob(self.data), self.number))
         font.scale = (self.units, self.units)
@@ -163,7 +163,11 @@ def _names(path: Path) -> tuple[str, ...]:
 def _read_names(path: str, size: int, changed: int) -> tuple[str, ...]:
     """Remembered by the file's size and time, since a warm worker asks again for each document."""
     _ = size, changed
-    from fontTools.ttLib import TTCollection, TTFont, TTLibError
+    from fontTools.ttLib import (  # type: ignore[import-untyped]
+        TTCollection,
+        TTFont,
+        TTLibError,
+    )
 
     try:
         if Path(path).suffix.lower() in {".ttc", ".otc"}:
@@ -185,6 +189,7 @@ def _carried() -> Font:
     from fontTools.ttLib import TTFont
     from PIL import ImageFont
 
-    data = bytes(ImageFont.load_default(16).font_bytes)
+    # Only the fallback of builds without FreeType has no bytes; the pinned wheels are built with it.
+    data = bytes(getattr(ImageFont.load_default(16), "font_bytes", b""))
     with TTFont(io.BytesIO(data), lazy=True) as face:
         return Font(_name_of(face), data, 0, "built-in")

@@ -182,7 +182,7 @@ class _Shaper:
         )
 
     def _shape(self, start: int, end: int, level: int) -> _Piece:
-        import uharfbuzz as hb
+        import uharfbuzz as hb  # type: ignore[import-untyped]
 
         style = self.styles[start]
         font = self.fonts[style.font]
