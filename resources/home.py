@@ -250,7 +250,7 @@ class Home:
     def migrate_ledger(self) -> str:
         """Bring the ledger's database to the newest schema; the one that it had."""
         from resources.ledger.database import Database
-        from resources.ledger.store import missing
+        from resources.ledger.faults import missing
 
         def refuse() -> None:
             raise missing(self.ledger_url)

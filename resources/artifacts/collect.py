@@ -2,7 +2,7 @@
 
 Rules kept here:
 
-* What any event of any branch of the workspace names is kept, and what a kept artifact's bytes name, and so on.
+* What any event of any branch of the workspace names is kept, what a kept artifact's bytes name, and so on.
 * What was put within the grace period is kept: the event that will name it may not be written yet.
 * A log that is not sound, or a kept artifact that cannot be read, stops it before anything is removed.
 """
@@ -46,7 +46,8 @@ def collect(
 ) -> Collection:
     """Remove from ``store`` what was last put ``before`` that time and nothing in ``logs`` refers to.
 
-    ``logs`` are all branches of the store's workspace. ``CheckFailed`` (``artifact.unproven``) where one is not sound.
+    ``logs`` are all branches of the store's workspace; where one is not sound, ``CheckFailed``
+    (``artifact.unproven``).
     """
     # First what is there, then what is referred to: what is put meanwhile is not looked at.
     there = set(store.digests())
@@ -78,7 +79,8 @@ def collect(
 
 def faults_of(store: AnyArtifactStore) -> tuple[int, list[Fault]]:
     """How many artifacts there are, and every one that is not what its name says."""
-    count, faults = 0, []
+    count = 0
+    faults: list[Fault] = []
     for digest in store.digests():
         count += 1
         try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fabric_dagster.errors import UsageFault
 
 if TYPE_CHECKING:
-    from fsspec import AbstractFileSystem
+    from fsspec import AbstractFileSystem  # type: ignore[import-untyped]
 
 
 def file_system(url: str) -> tuple[AbstractFileSystem, str]:

@@ -127,7 +127,7 @@ class Database:
         except (DBAPIError, sqlite3.Error, UnicodeDecodeError) as fault:
             # The driver itself stumbles over damaged text, too.
             driver = fault.orig if isinstance(fault, DBAPIError) else fault
-            if driver is not None and self.dialect.damaged(driver):
+            if isinstance(driver, Exception) and self.dialect.damaged(driver):
                 raise CheckFailed(
                     "spine.broken",
                     f"the ledger's database is damaged: {_first_line(fault)}",

@@ -16,16 +16,18 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import select
 
 from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import CheckFailed, Conflict, InvalidDocument, Refused, UsageFault
 from fabric_dagster.spine import events as format_
 from fabric_dagster.spine.chain import CLAIMS
-from fabric_dagster.spine.events import Place, SealedEvent, broken, open_event, same_intent, seal
+from fabric_dagster.spine.events import Place, SealedEvent, open_event, same_intent, seal
 from fabric_dagster.spine.ports import TRUST_STREAM
 from resources.ledger.anchors import Anchors
 from resources.ledger.database import Database, dialect_of
+from resources.ledger.faults import broken, cut, missing
+from resources.ledger.queries import INSERT, Queries
 from resources.ledger.schema import EVENTS
 from resources.ledger.verify import Log, verify_log
 
@@ -33,13 +35,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sqlalchemy import Connection, Row, Select
+    from sqlalchemy import Connection, Row
 
     from fabric_dagster.governance.trust import TrustRoot
     from fabric_dagster.spine.checkpoints import Checkpoint
     from fabric_dagster.spine.ports import Event, NewEvent, Signer, SpineReport
 
-INSERT = insert(EVENTS)
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 PAGE = 500
 _SIGNED = attrgetter(*CLAIMS)
@@ -49,46 +50,6 @@ MOST_PROVEN = 20_000
 def utc_now() -> str:
     """RFC 3339 with microseconds. A claim: only positions order."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-class Queries:
-    """One log's statements, built once: building them costs more than running them."""
-
-    def __init__(self, workspace: str, branch: str) -> None:
-        table = EVENTS.c
-        self.here = (table.workspace == workspace, table.branch == branch)
-        self.all: Select[Any] = select(EVENTS).where(*self.here)
-        self.last = self.all.order_by(table.position.desc()).limit(1)
-        self.by_keys = self.all.where(table.idempotency_key.in_(bindparam("keys", expanding=True)))
-        self.digest_at = select(table.digest).where(*self.here, table.position == bindparam("at"))
-        self.version = (
-            select(table.version)
-            .where(*self.here, table.stream == bindparam("of"))
-            .order_by(table.version.desc())
-            .limit(1)
-        )
-
-        self.streams = (
-            select(table.stream)
-            .distinct()
-            .where(*self.here, table.stream >= bindparam("least"), table.stream < bindparam("most"))
-            .order_by(table.stream)
-        )
-        self._pages: dict[tuple[bool, bool], Select[Any]] = {}
-
-    def page(self, *, of_stream: bool, of_types: bool) -> Select[Any]:
-        """Up to ``:most`` events after position ``:after``, of stream ``:of`` and ``:types`` where asked."""
-        query = self._pages.get((of_stream, of_types))
-        if query is None:
-            table = EVENTS.c
-            query = self.all.where(table.position > bindparam("after"))
-            if of_stream:
-                # In the order of its versions, which is that of positions: the stream's own index serves it.
-                query = query.where(table.stream == bindparam("of"), table.version > bindparam("version"))
-            query = query.where(table.type.in_(bindparam("types", expanding=True))) if of_types else query
-            query = query.order_by(table.version if of_stream else table.position).limit(bindparam("most"))
-            self._pages[of_stream, of_types] = query
-        return query
 
 
 class SqlEventStore:
@@ -268,7 +229,7 @@ class SqlEventStore:
         row = connection.execute(self._queries.last).first()
         position, digest = (0, "") if row is None else (row.position, row.digest)
         if row is not None and not (isinstance(row.payload, bytes) and digest_bytes(row.payload) == digest):
-            raise broken("the last event's bytes have another digest", position, code="spine.column")
+            raise broken("spine.column", "the last event's bytes have another digest", position)
         for where, known in heads:
             there = self._digest_at(connection, known.position, (position, digest))
             if known.position > position or there != known.head:
@@ -444,7 +405,7 @@ class SqlEventStore:
         if tuple(row)[: len(CLAIMS)] != _SIGNED(event):
             named = (name for name in CLAIMS if getattr(row, name) != getattr(event, name))
             what = f"its column {next(named, '')} is not what was signed"
-            raise broken(what, event.position, code="spine.column")
+            raise broken("spine.column", what, event.position)
         return event
 
 
@@ -462,26 +423,6 @@ def _row(item: SealedEvent) -> dict[str, Any]:
         "payload": item.payload,
         "signature": item.signature,
     }
-
-
-def cut(checkpoint: int, position: int, where: str) -> CheckFailed:
-    """The log ends before its checkpoint, or is another log."""
-    return CheckFailed(
-        "spine.cut" if checkpoint > position else "spine.replaced",
-        f"the log of {position} events is not the one whose {checkpoint} events were checkpointed",
-        where=where,
-        mend="its end was cut off or it was replaced: restore it from a backup",
-    )
-
-
-def missing(where: str) -> CheckFailed:
-    """There is no database, and whoever asks may not make one."""
-    return CheckFailed(
-        "spine.missing",
-        "there is no event log here",
-        where=where,
-        mend="restore it from a backup; a home that never had one is finished by `fabric init`",
-    )
 
 
 def _again(new: NewEvent, earlier: Event) -> Event:
@@ -504,8 +445,9 @@ def _neighbours(last: Event | None, found: Event, *, whole: bool, gapless: bool,
         position, digest = (0, "") if last is None else (last.position, last.digest)
         if found.position != position + 1 or found.previous != digest:
             code = "spine.gap" if found.position != position + 1 else "spine.chain"
-            raise broken("it does not follow the event before it", found.position, code=code)
+            raise broken(code, "it does not follow the event before it", found.position)
     elif not whole and (last is not None or first):
         version = 0 if last is None else last.version
         if found.version != version + 1:
-            raise broken("an event of its stream before it is missing", found.position, code="spine.version")
+            what = "an event of its stream before it is missing"
+            raise broken("spine.version", what, found.position)
