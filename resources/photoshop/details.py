@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import FabricError
 from resources.photoshop.comps import states_of
 from resources.photoshop.document import build, detail
@@ -99,6 +100,7 @@ def smart_object_details(
         "name": link.name if link else None,
         "format": link.format if link and link.item.data else None,
         "bytes": len(link.item.data or b"") if link else 0,
+        "digest": digest_bytes(link.item.data) if link and link.item.data else None,
         "width": detail(placed.size[0]),
         "height": detail(placed.size[1]),
         "quad": detail(placed.quad),
