@@ -1,5 +1,11 @@
 """``unity.move_asset@1`` and ``unity.delete_asset@1``: creation, moves and removals in one transaction."""
 
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from asset_texts import YAML, atlas_v1, material, put
 from unity_world import STARTER, WIRE, bound, import_icon, operation, set_value
@@ -256,3 +262,64 @@ def test_a_file_put_into_a_folder_meanwhile_is_never_lost(unity, stage, project)
     sheet.write_bytes(sheet.read_bytes() + b"\n")
     with pytest.raises(Conflict, match=r"changed_underneath"):
         unity.commit(stage, result, "t2")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+from unity_world import *
+from test_move_delete import OFFERS, delete, move, unlist
+from resources.unity.provider import HeadlessUnity
+project, stage, deadly = Path(sys.argv[3]), Path(sys.argv[4]), int(sys.argv[5])
+count = 0
+def hook(step):
+    global count
+    if count == deadly:
+        os.kill(os.getpid(), signal.SIGKILL)
+    count += 1
+unity = HeadlessUnity(project, hook=hook)
+moved = move("Assets/Art/Offers", "Assets/Shop")
+plan = bound(unity, import_icon(), WIRE, unlist(0), delete(f"{OFFERS}/daily_deal.asset"), moved)
+unity.commit(stage, unity.stage(plan, stage), "t1")
+print(count)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
+@pytest.mark.slow
+def test_a_killed_move_recovers_to_the_old_or_the_new_project(unity, stage, project):
+    """Kill -9 at steps from the first to the last; recovery is complete, and undo of a whole one too."""
+    before = tree_manifest(project)
+    here = Path(__file__).parent
+    steps, standings = [], set()
+    moved = move("Assets/Art/Offers", "Assets/Shop")
+    plan = bound(unity, import_icon(), WIRE, unlist(0), delete(f"{OFFERS}/daily_deal.asset"), moved)
+    whole = HeadlessUnity(project, hook=steps.append)
+    whole.commit(stage, unity.stage(plan, stage), "whole")
+    unity.undo("whole")
+    unity.forget("whole")
+    last = len(steps) - 1
+    for deadly in (
+        0,
+        steps.index("write:0"),
+        steps.index("replace:2"),
+        steps.index("emptied"),
+        last - 1,
+        last,
+    ):
+        words = [str(here.parents[2]), str(here), str(project), str(stage), str(deadly)]
+        done = subprocess.run([sys.executable, "-c", KILLED, *words], check=False, capture_output=True)
+        assert done.returncode in {0, -signal.SIGKILL}, done.stderr
+        standing = unity.recover("t1")
+        standings.add(standing)
+        if standing == "before":
+            assert tree_manifest(project) == before
+            assert not (project / "Assets/Shop").exists()
+            continue
+        assert not (project / "Assets/Art/Offers").exists()
+        unity.undo("t1")
+        assert tree_manifest(project) == before
+        unity.forget("t1")
+    assert standings == {"before", "after"}
+    assert not list(project.rglob("*.tmp"))
