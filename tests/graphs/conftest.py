@@ -62,6 +62,7 @@ class Undo(Arguments):
 
 
 WORKER_DIED = FailureCode("photoshop.worker_died", "photoshop", True, "run it again")
+DIMENSIONS = FailureCode("unity.dimensions", "photoshop", True, "export it in another size")
 LAYER_MISSING = FailureCode("photoshop.layer_missing", "pack", False, "mend the pack's roles")
 
 OWN = (
@@ -101,6 +102,7 @@ OWN = (
         Import,
         outputs={"sprite": "unity_reference", "texture": "unity_path"},
         effects=frozenset({"unity.asset.write", "unity.meta.write"}),
+        failures=(DIMENSIONS,),
     ),
     Capability(
         "unity.set_property@1",
