@@ -300,14 +300,10 @@ def test_a_killed_move_recovers_to_the_old_or_the_new_project(unity, stage, proj
     unity.undo("whole")
     unity.forget("whole")
     last = len(steps) - 1
-    for deadly in (
-        0,
-        steps.index("write:0"),
-        steps.index("replace:2"),
-        steps.index("emptied"),
-        last - 1,
-        last,
-    ):
+    writes, replaces = (
+        [n for n, step in enumerate(steps) if step.startswith(kind)] for kind in ("write", "repl")
+    )
+    for deadly in (0, writes[1], replaces[2], replaces[-1], steps.index("emptied"), last - 1, last):
         words = [str(here.parents[2]), str(here), str(project), str(stage), str(deadly)]
         done = subprocess.run([sys.executable, "-c", KILLED, *words], check=False, capture_output=True)
         assert done.returncode in {0, -signal.SIGKILL}, done.stderr
