@@ -15,6 +15,7 @@ from fabric_dagster.contracts.handoff import Handoff
 from fabric_dagster.contracts.specialist import ObservationRecord, SpecialistResult, SpecialistTask
 from fabric_dagster.contracts.supervisor_run import SupervisorRun, TaskView, VerdictView
 from fabric_dagster.errors import CheckFailed, UsageFault
+from fabric_dagster.governance.roles import SIGNED_BY, lawful
 from fabric_dagster.supervisor.machine import (
     ENDED,
     IN_FLIGHT,
@@ -28,10 +29,15 @@ from fabric_dagster.supervisor.ports import FileChange
 from fabric_dagster.supervisor.results import require_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fabric_dagster.contracts.supervisor_run import RunState, TaskState
+    from fabric_dagster.governance.trust import TrustRoot
     from fabric_dagster.spine.ports import Event, EventStore
+
+
+#: what only the runtime does
+EXECUTE = "run.execute"
 
 
 def stream_of(run: str) -> str:
@@ -233,14 +239,32 @@ class RunRecord:
         )
 
 
-def load_run(store: EventStore, run: str) -> RunRecord:
-    """The run with digest ``run``."""
-    record = fold(store.read(stream_of(run)))
+def load_run(store: EventStore, run: str, trust: TrustRoot | None = None) -> RunRecord:
+    """The run with digest ``run``.
+
+    With ``trust``, ``CheckFailed`` (``supervisor.unlawful_event``) for an event of the runtime's that another
+    signed: a run whose stream somebody else wrote into goes no further.
+    """
+    record = fold(_lawful(store.read(stream_of(run)), trust))
     if record is None:
         raise UsageFault(
             "run.unknown", f"there is no run {run}", mend="list the runs with `fabric runs`", value=run
         )
     return record
+
+
+def _lawful(events: Iterable[Event], trust: TrustRoot | None) -> Iterator[Event]:
+    for event in events:
+        # What people record has readers that ask for themselves: an approval by nobody is no approval.
+        runtimes = SIGNED_BY.get(event.type, EXECUTE) == EXECUTE
+        if trust is not None and runtimes and not lawful(event, trust):
+            raise CheckFailed(
+                "supervisor.unlawful_event",
+                f"{event.actor} may not record {event.type}",
+                where=f"event {event.position}",
+                mend="find out who signed it; change the ticket's block for a new run",
+            )
+        yield event
 
 
 def fold(events: Iterable[Event]) -> RunRecord | None:

@@ -155,7 +155,7 @@ class Services:
 
     def reload(self, run: RunRecord | str) -> RunRecord:
         """The run as the spine has it now."""
-        return load_run(self.store, run if isinstance(run, str) else run.run)
+        return load_run(self.store, run if isinstance(run, str) else run.run, self.trust)
 
 
 def _foresee(run: RunRecord, new: list[NewEvent]) -> None:

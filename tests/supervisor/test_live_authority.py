@@ -50,7 +50,16 @@ def _provider(_hall, patch):
     patch.setattr("resources.unity.provider.HeadlessUnity.version", "2")
 
 
+def _validator(_hall, patch):
+    from fabric_dagster.validators import bindings
+
+    now = bindings.digests()
+    changed = dict.fromkeys(now, "sha256:" + "4" * 64)
+    patch.setattr(bindings, "digests", lambda: {**now, "png_valid@1": changed["png_valid@1"]})
+
+
 CHANGES = {
+    "validator_drift": _validator,
     "template_drift": _template,
     "revoked": _revoked,
     "pack_drift": _pack,
