@@ -30,9 +30,16 @@ NEAR: Final = 1.0
 #: 3 of Photoshop for most files; a forgotten edit of an icon is far beyond.
 OTHER_PICTURE: Final = 16.0
 DOCUMENT_FACTS: Final = ("width", "height", "mode", "depth")
-PLACEMENT_FACTS: Final = ("name", "format", "bytes", "digest", "width", "height", "uuid", "quad")
+LAYER_FACTS: Final = (
+    "name", "kind", "bounds", "visible", "shown", "opacity", "fill_opacity", "blend", "clipped_to", "locks",
+    "mask", "vector_mask", "effects", "adjustment", "fill",
+)  # fmt: skip
+TEXT_FACTS: Final = ("contents", "fonts", "orientation")
+#: what other contents may change of a placement; the rest of it they may not
+CONTENTS_FACTS: Final = ("name", "format", "bytes", "digest", "width", "height", "uuid", "quad")
+PLACEMENT_FACTS: Final = (*CONTENTS_FACTS, "kind", "warp", "filters")
 COMP_FACTS: Final = (
-    "bounds", "visible", "shown", "mask", "effects", "opacity", "fill_opacity", "blend", "comps", "text",
+    "bounds", "visible", "shown", "mask", "effects", "opacity", "fill_opacity", "blend",
     "smart_object.quad",
 )  # fmt: skip
 SHOWN_DIFFERENCES: Final = 5
@@ -95,7 +102,7 @@ def compare(
             continue
         differences += [
             f"{layer['path']}: {name}"
-            for name in _differing(layer, other)
+            for name in _differing(layer, other, names)
             if not meant.allows(identifier, name)
         ]
     differences += [f"{layer['path']}: new" for layer in after.values()]
@@ -121,22 +128,22 @@ def _walk(layers: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield from _walk(layer.get("children", ()))
 
 
-def _differing(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
-    """Names of the facts in which two layers differ; a placement's are named one by one."""
-    for name in sorted(before.keys() | after.keys()):
-        if name in {"id", "path", "path_is_unique", "children"}:
-            continue
+def _differing(before: dict[str, Any], after: dict[str, Any], names: dict[int, int]) -> Iterator[str]:
+    """Names of the facts in which two layers differ; text and a placement are named part by part."""
+    for name in LAYER_FACTS:
         if name == "bounds" and before["kind"] == "group":
             continue  # a group's are what its layers' are
         one, two = before.get(name), after.get(name)
-        if name == "smart_object" and isinstance(one, dict) and isinstance(two, dict):
-            for part in sorted(one.keys() | two.keys()):
-                if part == "quad" and _near(one.get(part), two.get(part)):
-                    continue
-                if one.get(part) != two.get(part):
-                    yield f"smart_object.{part}"
-        elif one != two:
+        if name == "clipped_to":
+            one = names.get(one, one) if isinstance(one, int) else one
+        if one != two:
             yield name
+    for name, parts in (("text", TEXT_FACTS), ("smart_object", PLACEMENT_FACTS)):
+        first, second = before.get(name) or {}, after.get(name) or {}
+        for part in parts:
+            one, two = first.get(part), second.get(part)
+            if one != two and not (part == "quad" and _near(one, two)):
+                yield f"{name}.{part}"
 
 
 def _near(one: Any, two: Any) -> bool:  # noqa: ANN401 - lists of corners, as inspect tells them
@@ -179,7 +186,7 @@ def _worded(
     subject: str, edit: Edit, _old: dict[str, Any], new: dict[str, Any], _all: Layers, meant: _Meant
 ) -> Iterator[Observation]:
     # Photoshop names a text layer anew where its name followed its words.
-    meant.allow(edit.was, "bounds", "text", "name")
+    meant.allow(edit.was, "bounds", "text.contents", "name")
     wanted, found = str(edit.operation.args["text"]), str((new.get("text") or {}).get("contents"))
     yield Observation(f"{subject}: text", wanted, found, holds=wanted == found)
 
@@ -189,7 +196,7 @@ def _moved(
 ) -> Iterator[Observation]:
     args = edit.operation.args
     for child in _walk([old]):
-        meant.allow(child["id"], "bounds", "mask", "text", "smart_object.quad")
+        meant.allow(child["id"], "bounds", "mask", "smart_object.quad")
     wanted = {
         side: args[side] if args.get(side) is not None else old["bounds"][side] + (args.get(by) or 0)
         for side, by in (("left", "dx"), ("top", "dy"))
@@ -207,7 +214,7 @@ def _replaced(
     placed, now = old.get("smart_object") or {}, new.get("smart_object") or {}
     for other in every.values():
         if other["id"] == edit.was or (other.get("smart_object") or {}).get("uuid") == placed.get("uuid"):
-            meant.allow(other["id"], "bounds", *(f"smart_object.{name}" for name in PLACEMENT_FACTS))
+            meant.allow(other["id"], "bounds", *(f"smart_object.{name}" for name in CONTENTS_FACTS))
     digest = str(now.get("digest"))
     yield Observation(f"{subject}: contents", str(edit.contents), digest, holds=digest == edit.contents)
     kept = meant.moves or _near(placed.get("quad"), now.get("quad"))
