@@ -167,6 +167,21 @@ def _runs(home: Home) -> Iterator[Finding]:
         yield Finding("runs", "ok", f"{len(runs)} runs, none waits for reconciliation")
 
 
+def _stops(home: Home) -> Iterator[Finding]:
+    from fabric_dagster.supervisor.stops import engaged
+
+    store = home.open_ledger()
+    try:
+        standing = engaged(store, store.trust)
+    finally:
+        store.close()
+    for kind, stop in sorted(standing.items()):
+        what = f"{kind} is stopped by {stop.by}: {stop.reason}"
+        yield Finding("stops", "warn", what, "release it with `fabric stop off`" if stop.since else "")
+    if not standing:
+        yield Finding("stops", "ok", "nothing is stopped")
+
+
 def _disk(home: Home) -> Iterator[Finding]:
     free = shutil.disk_usage(home.path).free
     state: State = "fail" if free < TOO_LITTLE else "warn" if free < LITTLE else "ok"
@@ -262,6 +277,7 @@ _LOOKS: dict[str, Callable[[Home], Iterator[Finding]]] = {
     "trust": remains.trust,
     "ledger": _ledger,
     "runs": _runs,
+    "stops": _stops,
     "left behind": remains.runs,
     "disk": _disk,
     "packs": _packs,

@@ -89,7 +89,9 @@ def the_run(hall):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.proof), signal.SIGKILL]
+)
 def test_interrupted_while_staging(hall, ticket, tmp_path, number):
     """130 and one line, or killed: nothing was committed, no worker stays, the run can go on."""
     process, workers = started(hall, ticket, tmp_path, "stage", 120)
@@ -110,7 +112,7 @@ def test_interrupted_while_staging(hall, ticket, tmp_path, number):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.proof), signal.SIGTERM])
 def test_interrupted_in_a_commit(hall, ticket, tmp_path, number):
     """The commit ends and has its result; then 130."""
     process, workers = started(hall, ticket, tmp_path, "commit", 3)

@@ -148,15 +148,19 @@ def runs(
     from fabric_dagster.cli.finding import all_runs, open_hall
     from fabric_dagster.contracts.supervisor_run import RunState
     from fabric_dagster.errors import UsageFault
+    from fabric_dagster.supervisor.stops import engaged
 
     if state is not None and state not in get_args(RunState):
         raise UsageFault(
             "run.no_state", "a run has no such state", where="--state", value=state,
             mend=f"use one of: {', '.join(get_args(RunState))}",
         )  # fmt: skip
-    found = [item for item in all_runs(open_hall(home)) if state in {None, item.state}]
+    hall = open_hall(home)
+    found = [item for item in all_runs(hall) if state in {None, item.state}]
 
     def human() -> None:
+        for stop in engaged(hall.services.store, hall.services.trust).values():
+            say(f"{stop.kind} STOPPED by {stop.by}: {stop.reason}")
         for item in found:
             opened = item.opened.recorded_at[:19].replace("T", " ")
             say(f"{item.run[7:19]}  {opened}  {item.state:<24} {item.key:<12} {item.reference}")
