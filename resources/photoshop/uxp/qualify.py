@@ -1,0 +1,144 @@
+"""Qualification of one real installation: the conformance cases, run in it, and a signed record of them.
+
+Rules kept here: the cases work on copies in a private folder that is gone afterwards; every case is in the
+record, also one that failed or was not asked; the record is signed by the builder and grants nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+from pydantic import Field, ValidationError
+
+from fabric_dagster.contracts.base import Contract, Digest, Document
+from fabric_dagster.digests import canonical, digest_file, dsse_open, dsse_sign
+from fabric_dagster.errors import CheckFailed, FabricError
+from fabric_dagster.governance.roles import require
+from resources.photoshop.uxp.cases import CASES, Bench, Case
+from resources.photoshop.uxp.provider import PATIENCE, UxpPhotoshop
+from resources.photoshop.uxp.schema import PLUGIN, schema_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fabric_dagster.governance.trust import TrustRoot
+    from fabric_dagster.spine.ports import Signer
+    from resources.photoshop.uxp.bridge import Bridge
+
+PAYLOAD_TYPE: Final = "application/vnd.fabric.photoshop-qualification+json"
+Verdict = Literal["passed", "failed", "not_asked"]
+
+
+class Seen(Contract):
+    """One observation of a case."""
+
+    subject: str
+    expected: str
+    found: str
+    holds: bool
+
+
+class CaseRecord(Contract):
+    """What one case came to; ``fault`` is the line of an error that ended it."""
+
+    case: str
+    about: str
+    verdict: Verdict
+    fault: str | None = None
+    observations: tuple[Seen, ...] = Field(default=(), strict=False)
+
+
+class Qualification(Document):
+    """``fabric.photoshop-qualification.v1``."""
+
+    SCHEMA: ClassVar[str] = "fabric.photoshop-qualification.v1"
+
+    schema_: Literal["fabric.photoshop-qualification.v1"] = Field(alias="schema")
+    application: str
+    version: str
+    plugin: str
+    #: what the handshake agreed on, and the very bundle that this checkout ships.
+    protocol: Digest
+    bundle: Digest
+    provider: str
+    builder: str
+    ran_at: str
+    cases: tuple[CaseRecord, ...] = Field(strict=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every case that was asked passed, and something was asked."""
+        verdicts = [case.verdict for case in self.cases]
+        return "failed" not in verdicts and "passed" in verdicts
+
+
+def qualify(
+    bridge: Bridge,
+    builder: Signer,
+    trust: TrustRoot,
+    *,
+    patience: float = PATIENCE,
+    tell: Callable[[str], None] = lambda _line: None,
+) -> tuple[Qualification, dict[str, Any]]:
+    """Run every case in the Photoshop behind ``bridge``; the record and its DSSE envelope."""
+    require(trust, builder, "graph.qualify")
+    bridge.open()
+    bridge.ledger.require_settled()
+    proof = bridge.wait(patience)
+    cases = []
+    with tempfile.TemporaryDirectory(prefix="fabric-qualify-") as private:
+        for case in CASES:
+            # Resolved: Photoshop is given real paths, also where the system's temporary folder is a link.
+            folder = Path(private).resolve() / case.name
+            provider = UxpPhotoshop(folder / "deliveries", folder / "journals", bridge, patience=patience)
+            cases.append(_run(case, provider, folder))
+            tell(f"{case.name}: {cases[-1].verdict}")
+    record = Qualification(
+        schema_="fabric.photoshop-qualification.v1",
+        application=proof.application,
+        version=proof.version,
+        plugin=proof.plugin,
+        protocol=schema_digest(),
+        bundle=digest_file(PLUGIN / "dist" / "main.js"),
+        provider=f"{UxpPhotoshop.name}/{UxpPhotoshop.version}",
+        builder=builder.identity,
+        ran_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        cases=tuple(cases),
+    )
+    return record, dsse_sign(PAYLOAD_TYPE, canonical(record.body()), builder.keyid, builder.sign)
+
+
+def _run(case: Case, provider: UxpPhotoshop, folder: Path) -> CaseRecord:
+    """One case, whatever becomes of it."""
+    if not case.needs <= provider.serves:
+        return CaseRecord(case=case.name, about=case.about, verdict="not_asked")
+    seen: list[Seen] = []
+    fault = None
+    try:
+        seen.extend(Seen(**item.as_dict()) for item in case.run(Bench(provider, folder / "stages")))
+    except FabricError as error:
+        fault = str(error.faults[0])
+    passed = fault is None and bool(seen) and all(item.holds for item in seen)
+    return CaseRecord(
+        case=case.name,
+        about=case.about,
+        verdict="passed" if passed else "failed",
+        fault=fault,
+        observations=tuple(seen),
+    )
+
+
+def open_qualification(envelope: dict[str, Any], trust: TrustRoot) -> Qualification:
+    """The record in ``envelope``; ``CheckFailed`` unless a pinned builder signed it."""
+
+    def verify(signature: bytes, message: bytes) -> bool:
+        return trust.signed_by_role("builder", signature, message) is not None
+
+    try:
+        return Qualification.model_validate(json.loads(dsse_open(envelope, PAYLOAD_TYPE, verify)))
+    except ValidationError as fault:
+        raise CheckFailed("uxp.bad_qualification", "the signed record is no qualification") from fault
