@@ -131,7 +131,7 @@ def replace_contents(
         "cloned": cloned,
         "shared_by": len(users),
         # What drawing the contents that were there came to, of 255: how far the new ones may be off.
-        "original_error": [None if error is None else f"{error:.3f}" for error in errors],
+        "original_error": ["unknown" if error is None else f"{error:.3f}" for error in errors],
     }
     return meant, facts
 

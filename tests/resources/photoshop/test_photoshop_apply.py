@@ -6,6 +6,7 @@ import json
 import os
 
 import pytest
+from text_builders import FONT_NAME, small_font, with_text
 
 from fabric_dagster.cli.main import main
 from fabric_dagster.digests import digest_file
@@ -234,3 +235,25 @@ def test_inspect_resolves_a_role_map(files, capsys):
     (files / "roles.yaml").write_text("art: Art/Artt\nlabel: 99\n", encoding="utf-8")
     code, _, err = run(capsys, "inspect", files / "icon.psd", "--roles", files / "roles.yaml")
     assert (1, 2) == (code, len(err))
+
+
+def test_a_plan_reads_fonts_masks_and_profiles_beside_it(files, capsys):
+    """Files that operations read are found like contents and never a target; redrawn text is told."""
+    (files / "fonts").mkdir()
+    (files / "fonts" / "x.ttf").write_bytes(small_font())
+    (files / "icon.psd").write_bytes(with_text((files / "icon.psd").read_bytes(), 11, font=FONT_NAME))
+    mask = {"capability": "photoshop.replace_mask@1", "args": {"layer": {"id": 10}, "mask": "art.png"}}
+    text = {"capability": "photoshop.set_text@1", "args": {"layer": {"id": 11}, "text": "DAB"}}
+    words = ("apply", files / "icon.psd", plan(files, mask, text), files / "out.psd")
+    code, out, err = run(capsys, *words, "--fonts", files / "fonts")
+    assert (0, []) == (code, err)
+    assert "warning: photoshop.set_text@1: text redrawn headlessly in FabricTest-Block" in out
+    code, _, err = run(capsys, *words)
+    assert code == 1
+    assert "[photoshop.font_missing]" in err[0]
+    bad = {"capability": "photoshop.assign_profile@1", "args": {"file": "nowhere.icc"}}
+    code, _, err = run(capsys, "apply", files / "icon.psd", plan(files, bad), files / "out.psd")
+    assert code == 1
+    assert "operations[0].args.file" in err[0]
+    code, _, err = run(capsys, "apply", files / "icon.psd", plan(files, mask), files / "art.png")
+    assert (1, True) == (code, "[photoshop.out_is_source]" in err[0])

@@ -5,6 +5,10 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from comp_builders import with_comps
+from effect_builders import stroke, with_effects
+from photoshop_builders import wide_gamut
+from text_builders import FONT_NAME, small_font, with_text
 
 from fabric_dagster.capabilities.registry import failure_codes
 from fabric_dagster.contracts.physical_plan import PhysicalPlan
@@ -134,3 +138,49 @@ def test_every_code_that_is_raised_is_declared():
         raised |= set(re.findall(r'"((?:photoshop|psd)\.[a-z_]+)"', text))
         raised |= {f"photoshop.{name}" for name in re.findall(r'refuse\(\s*"([a-z_]+)"', text)}
     assert set() == raised - own - set(failure_codes())
+
+
+def test_every_operation_runs_in_a_stage(stage, tmp_path, worker, template):
+    """One plan of them all: files found in the stage, fonts in their folder, facts fit for a digest."""
+    fonts = tmp_path / "fonts"
+    fonts.mkdir()
+    (fonts / "block.ttf").write_bytes(small_font())
+    source = with_text(with_effects(template, 10, {b"FrFX": stroke()}), 11, font=FONT_NAME)
+    source = with_comps(source, [(5, "Only", 1)], {7: [(5, {b"enab": False}), (0, {b"enab": True})]})
+    (stage / "inputs" / "template.psd").write_bytes(source)
+    (stage / "inputs" / "wide.icc").write_bytes(wide_gamut())
+    layer = {"id": 10}
+    steps = [
+        ("open_duplicate", {"source": "inputs/template.psd", "copy": "icon.psd"}),
+        ("checkpoint", {"name": "start"}),
+        ("restore", {"name": "start"}),
+        ("apply_layer_comp", {"comp": "Only"}),
+        ("set_text", {"layer": {"id": 11}, "text": "DAB"}),
+        ("set_effect", {"layer": layer, "effect": "stroke", "size": 3}),
+        ("fill_layer", {"layer": layer, "color": "#112233"}),
+        ("move_layer", {"layer": layer, "dx": 1}),
+        ("align_layer", {"layer": layer, "horizontal": "center"}),
+        ("resize_layer", {"layer": layer, "percent": 90}),
+        ("replace_mask", {"layer": layer, "mask": "inputs/art.png"}),
+        ("edit_mask", {"layer": layer, "action": "invert"}),
+        ("assign_profile", {"file": "inputs/wide.icc"}),
+        ("set_visibility", {"layer": {"id": 1}, "visible": False}),
+        ("export_png", {"preset": {"depth": 16}, "out": "icon.png", "layer": {"id": 11}}),
+    ]
+    operations = [
+        {"capability": f"photoshop.{name}@1", "node": f"n{number}", "args": args}
+        for number, (name, args) in enumerate(steps)
+    ]
+    provider = HeadlessPhotoshop(
+        tmp_path / "deliveries" / "run", tmp_path / "journals", worker=worker, fonts=(fonts,)
+    )
+    plan = bound(stage, provider, operations=operations)
+    staged = provider.stage(plan, stage)
+    for item in staged.produced:
+        canonical(dict(item.facts))
+    by_node = {item.node: item.facts for item in staged.produced}
+    assert "block.ttf" == by_node["n4"]["font"]["file"]
+    assert any("redrawn headlessly" in warning for warning in staged.warnings)
+    provider.commit(stage, staged, "all")
+    seen = (*staged.observations, *provider.observe(plan, staged))
+    assert [] == [item for item in seen if not item.holds]

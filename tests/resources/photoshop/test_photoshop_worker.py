@@ -13,7 +13,8 @@ import time
 import pytest
 from photoshop_builders import ROOT
 
-from fabric_dagster.errors import FabricError, InvalidDocument, OperationFailed
+from fabric_dagster.errors import FabricError, InvalidDocument, OperationFailed, Refused
+from fabric_dagster.supervisor.watch import Watch, watching
 from resources.photoshop.client import Worker
 from resources.photoshop.psd.limits import Limits
 
@@ -84,6 +85,25 @@ def test_a_request_that_takes_too_long_is_given_up(own_worker, files):
     assert caught.value.code == "photoshop.time_limit"
     assert time.monotonic() - started < 10
     assert own_worker.pid is None
+
+
+def test_a_watch_ends_a_request(own_worker, files):
+    """Over its task's budget, or no longer wanted: the worker is killed at once, and the next one works."""
+    pid, steps = own_worker.pid, long_work(files)
+
+    def unwanted():
+        raise Refused("authority.stopped", "smoke")
+
+    for clock, code in ((Watch(0.3, "photoshop.budget_exceeded"), 0), (Watch(60, "x.y", unwanted), 1)):
+        started = time.monotonic()
+        with pytest.raises(FabricError) as caught, watching(clock):
+            own_worker.call("execute", {"steps": steps, "folder": str(files), "allocations": {}})
+        assert ("photoshop.budget_exceeded", "authority.stopped")[code] == caught.value.code
+        assert time.monotonic() - started < 10
+        assert own_worker.pid is None
+        assert own_worker.call("ping", {})
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="address space is bounded on Linux")
