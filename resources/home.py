@@ -55,6 +55,8 @@ class HomeConfig(Document):
     anchors: str = "anchors"
     #: the artifact store: a folder, or a URL of fsspec.
     artifacts: str = "artifacts"
+    #: who edits documents: our own engine, or a running Photoshop with the paired plugin.
+    photoshop: Literal["headless", "uxp"] = "headless"
     #: the limits of every specialist's task.
     budget: Budget = Budget()
 

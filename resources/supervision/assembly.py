@@ -101,14 +101,16 @@ class Hall:
     def provider(self, application: str, run: str, key: str) -> Provider:
         """The embedded provider of ``application``; Photoshop delivers into a folder of the run's own."""
         if application == "photoshop":
+            # Journals of a run's own: one that waits for reconciliation blocks no other run's delivery.
+            places = self.home.deliveries / key / run[7:19], self.home.transactions / "photoshop" / run[7:23]
+            if self.home.config.photoshop == "uxp":
+                from resources.photoshop.uxp.provider import UxpPhotoshop
+                from resources.photoshop.uxp.shared import FOLDER, shared_bridge
+
+                return UxpPhotoshop(*places, shared_bridge(self.home.path / FOLDER))
             from resources.photoshop.provider import HeadlessPhotoshop
 
-            # Journals of a run's own: one that waits for reconciliation blocks no other run's delivery.
-            return HeadlessPhotoshop(
-                self.home.deliveries / key / run[7:19],
-                self.home.transactions / "photoshop" / run[7:23],
-                fonts=(self.home.fonts,),
-            )
+            return HeadlessPhotoshop(*places, fonts=(self.home.fonts,))
         from resources.unity.provider import HeadlessUnity
 
         return HeadlessUnity(self.home.project, self.home.transactions / "unity")
