@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from fabric_dagster.contracts.evidence import BlindEvidence
-from fabric_dagster.errors import OperationFailed
+from fabric_dagster.errors import OperationFailed, Refused
 from fabric_dagster.governance.trust import TrustRoot
+from fabric_dagster.supervisor.watch import Watch, watching
 from fabric_dagster.validators.keys import load_key
 from fabric_dagster.validators.verdicts import open_verdict
 from resources.validator import client as clients
@@ -131,6 +132,23 @@ def test_a_hung_program_is_ended_in_time(
 
     with pytest.raises(OperationFailed, match=r"in time.*\[validator\.unavailable\]"):
         client.judge(evidence, tmp_path / "out", timeout=1.5)
+
+    assert time.monotonic() - started < 10
+    assert client._program().program is None
+
+
+def test_a_watch_ends_the_question(
+    stub: Path, client: ValidatorClient, evidence: BlindEvidence, tmp_path: Path
+) -> None:
+    """What is no longer wanted is not waited for: its reason is told, and the program does not stay behind."""
+    stub.write_text(STUB.replace("{answer}", "time.sleep(60)"), encoding="utf-8")
+    started = time.monotonic()
+
+    def unwanted() -> None:
+        raise Refused("authority.stopped", "smoke")
+
+    with pytest.raises(Refused), watching(Watch(60, "x.y", unwanted)):
+        client.judge(evidence, tmp_path / "out")
 
     assert time.monotonic() - started < 10
     assert client._program().program is None
