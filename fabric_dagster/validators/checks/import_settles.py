@@ -33,9 +33,8 @@ IMPORTERS = {
 KNOWN = (((2018, 0), 9), ((2019, 0), 11), ((2020, 0), 12), ((2022, 0), 13))
 VERSION_FILE = "ProjectSettings/ProjectVersion.txt"
 VERSION = re.compile(rb"m_EditorVersion:\s*(\d+)\.(\d+)")
-POSTPROCESSOR = re.compile(
-    rb":\s*AssetPostprocessor\b[^{]*\{.*?\bOn(?:Pre|Post)processTexture\s*\(", re.DOTALL
-)
+POSTPROCESSOR = b"AssetPostprocessor"
+TEXTURE_HOOK = re.compile(rb"\bOn(?:Pre|Post)processTexture\s*\(")
 
 
 class ImportSettles(Params):
@@ -83,11 +82,7 @@ def judge(view: EvidenceView, params: ImportSettles) -> Outcome:
             version,
             path,
         )
-    changing = [
-        path
-        for path in sorted(found.tree.files)
-        if path.endswith(".cs") and POSTPROCESSOR.search(found.tree.read(path))
-    ]
+    changing = [path for path in sorted(found.tree.files) if _changes_textures(found.tree, path)]
     textures = found.metas(PICTURES)
     if params.refuse_postprocessors and textures:
         outcome.must(
@@ -96,6 +91,13 @@ def judge(view: EvidenceView, params: ImportSettles) -> Outcome:
     outcome.must(holds=True, expected="every touched .meta looked at", found=str(len(metas)), where="project")
     outcome.figures["postprocessors"] = str(len(changing))
     return outcome
+
+
+def _changes_textures(tree: Tree, path: str) -> bool:
+    if not path.endswith(".cs"):
+        return False
+    code = tree.read(path)
+    return POSTPROCESSOR in code and TEXTURE_HOOK.search(code) is not None
 
 
 def _newest(tree: Tree) -> int:

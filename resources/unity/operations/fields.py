@@ -84,7 +84,7 @@ def declared_type(workspace: Workspace, file: UnityFile, document: str, path: st
     if not source or not name.isidentifier():
         return ""
     code = COMMENT.sub(" ", (workspace.read(source) or b"").decode("utf-8", "replace"))
-    match = re.search(rf"([\w.]+(?:<[\w.]+>)?(?:\[\])?)\s+{re.escape(name)}\s*(?=[;={{,])", code)
+    match = re.search(rf"(?<![\w.])([\w.]+(?:<[\w.]+>)?(?:\[\])?)\s+{re.escape(name)}\s*(?=[;={{,])", code)
     if match is None:
         return ""
     found = match[1].removesuffix("[]")

@@ -207,7 +207,7 @@ def _top_level(data: bytes, at: int) -> bool:
 
 def _list_end(data: bytes, start: int, where: str) -> int:
     """The offset after the list that begins at ``start``; it holds texts alone."""
-    match = re.compile(rb'\[(?:\s*"(?:[^"\\]|\\.)*"\s*,?)*\s*\]').match(data, start)
+    match = re.compile(rb'\[\s*(?:"(?:[^"\\]|\\.)*"\s*(?:,\s*)?)*\]').match(data, start)
     if match is None:
         _damaged(where, "its references are no list of names")
     return match.end()
