@@ -80,8 +80,6 @@ From `fabric_dagster/supervisor/machine.py`. What a table does not list cannot h
 {_table(RUN)}
 
 A run rests, without a new ticket revision or a person's decision, in: {", ".join(sorted(ENDED))}.
-States in that list that no arrow reaches belong to commands that are not there yet.
-
 ## A task (one attempt at one sealed partition)
 
 {diagram(TASK)}

@@ -73,6 +73,19 @@ class FailureCode:
     mend: str
 
 
+def supervised(application: str) -> tuple[FailureCode, ...]:
+    """How the supervisor itself may end any task of ``application``, whatever its capabilities declare."""
+    return (
+        FailureCode(
+            f"{application}.budget_exceeded",
+            "operator",
+            True,
+            "raise the budget in home.yaml, or ask for less",
+        ),
+        FailureCode(f"{application}.postcondition_failed", application, True, "see the task's observations"),
+    )
+
+
 @dataclass(frozen=True)
 class Capability:
     """One exact registered operation; see the module's rules."""

@@ -123,3 +123,15 @@ def test_recovery_may_name_a_check(registry):
         with pytest.raises(InvalidDocument) as found:
             compiled(registry, (last, last + edge.format(on, at)))
         assert {"graph.recovery_unknown_failure"} == {fault.code for fault in found.value.faults}
+
+
+def test_recovery_may_name_how_the_supervisor_ends_a_task(registry):
+    """A task over its budget fails with a code that no capability declares; it has an edge all the same."""
+    edge = "  - {{on: {}, at: {}, resume: open, attempts: 1}}\n"
+    last = "attempts: 2}\n"
+    for on in ("photoshop.budget_exceeded", "photoshop.postcondition_failed"):
+        assert compiled(registry, (last, last + edge.format(on, "export"))).recovery
+    for on, at in (("unity.budget_exceeded", "export"), ("fabric.budget_exceeded", "verdict")):
+        with pytest.raises(InvalidDocument) as found:
+            compiled(registry, (last, last + edge.format(on, at)))
+        assert {"graph.recovery_unknown_failure"} == {fault.code for fault in found.value.faults}

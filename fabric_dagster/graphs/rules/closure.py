@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fabric_dagster.capabilities.base import supervised
 from fabric_dagster.capabilities.effects import EFFECTS
 from fabric_dagster.graphs.case import RUN_CHECKS, VERDICT, Case, check_code, listed
 from fabric_dagster.graphs.partitions import CONTROL
@@ -129,6 +130,8 @@ def _failure(case: Case, place: int, edge: RecoveryEdge) -> Iterator[Fault]:
     if any(node not in case.capabilities for node in members):
         return
     declared = {failure.code: failure for node in members for failure in case.capabilities[node].failures}
+    if side is not None and side.application != CONTROL:
+        declared |= {failure.code: failure for failure in supervised(side.application)}
     path = ("recovery", place, "on")
     checks = _checks(case, edge.at, members)
     if edge.on in checks:

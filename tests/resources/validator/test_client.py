@@ -140,7 +140,7 @@ def test_a_hung_program_is_ended_in_time(
 def test_a_watch_ends_the_question(
     stub: Path, client: ValidatorClient, evidence: BlindEvidence, tmp_path: Path
 ) -> None:
-    """What is no longer wanted is not waited for: its reason is told, and the program does not stay behind."""
+    """What is no longer wanted is not waited for: its reason is told, no program stays behind."""
     stub.write_text(STUB.replace("{answer}", "time.sleep(60)"), encoding="utf-8")
     started = time.monotonic()
 
