@@ -37,11 +37,7 @@ def move_asset(workspace: Workspace, args: MoveAsset) -> dict[str, Any]:
     _warn(workspace, args)
     renamed = _paths(workspace, args)
     for old, new in renamed.items():
-        data = workspace.read(old)
-        if data is None:
-            continue
-        workspace.remove(old)
-        workspace.write(new, data)
+        workspace.move(old, new)
     metas_for(workspace, args.to)
     _rename_object(workspace, args.to)
     _follow_scenes(workspace, renamed)

@@ -57,6 +57,8 @@ class Workspace:
         #: ``None``: the plan removes the file
         self._staged: dict[str, bytes | None] = {}
         self.warnings: list[str] = []
+        #: new path → the path that a file of the project had
+        self._moved: dict[str, str] = {}
 
     # -- files
 
@@ -86,6 +88,15 @@ class Workspace:
         """Stage the removal of the file ``path``; one that is not there stays so."""
         self.read(path)
         self._staged[path] = None
+
+    def move(self, old: str, new: str) -> None:
+        """Stage the file ``old`` at ``new``, with its bytes; one that is not there stays so."""
+        data = self.read(old)
+        if data is None:
+            return
+        self.remove(old)
+        self.write(new, data)
+        self._moved[new] = self._moved.pop(old, old)
 
     def exists(self, path: str) -> bool:
         """Whether a file or folder stands at ``path``, staged or real."""
@@ -266,8 +277,21 @@ class Workspace:
         return tuple(changes)
 
     def diff(self) -> str:
-        """The exact unified diff of everything staged."""
-        return "".join(unified(path, self._before[path], self._staged[path]) for path in sorted(self._staged))
+        """The exact unified diff of everything staged; a moved file's is against what it was."""
+        moved = {
+            new: old
+            for new, old in self._moved.items()
+            if self._staged[new] is not None
+            and self._staged.get(old, b"") is None
+            and self._before[new] is None
+        }
+        shown = []
+        for path in sorted(self._staged.keys() - set(moved.values())):
+            old = moved.get(path)
+            if old is not None:
+                shown.append(f"rename from {old}\nrename to {path}\n")
+            shown.append(unified(path, self._before[old or path], self._staged[path]))
+        return "".join(shown)
 
     def touched(self) -> list[str]:
         """The paths that the plan writes, sorted; what it removes is not among them."""

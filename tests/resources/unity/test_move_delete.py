@@ -106,6 +106,24 @@ def test_a_renamed_native_asset_renames_its_object_and_a_scene_its_build_entry(u
     assert b"  m_Name: first\n" in (stage / "changes" / OFFERS / "first.asset").read_bytes()
 
 
+def test_the_diff_of_a_move_is_against_what_the_file_was(unity, stage):
+    """Renamed lines, not whole files; what is moved twice is named from where it came."""
+    first = operation("unity.move_asset@1", asset=STARTER, to="Assets/Data/first.asset")
+    second = operation("unity.move_asset@1", asset="Assets/Data/first.asset", to="Assets/Data/second.asset")
+    lines = staged(unity, stage, first, second).diff.splitlines()
+    assert lines[:4] == [
+        f"rename from {STARTER}",
+        "rename to Assets/Data/second.asset",
+        "--- a/Assets/Data/second.asset",
+        "+++ b/Assets/Data/second.asset",
+    ]
+    assert [line for line in lines if line[:2] in {"+ ", "- "}] == [
+        "-  m_Name: starter_pack",
+        "+  m_Name: second",
+    ]
+    assert lines[-2:] == [f"rename from {STARTER}.meta", "rename to Assets/Data/second.asset.meta"]
+
+
 def test_a_moved_asset_is_what_later_operations_name(unity, stage):
     """The output is the new path."""
     edit = set_value("price", "1.99", asset={"$ref": "move.asset"})
