@@ -74,6 +74,9 @@ def text_details(
         told["refused"] = error.code
         if error.code != "photoshop.font_missing":
             hazard(error.code.removeprefix("photoshop."), "", error.faults[0].what)
+    except Exception:  # a font or text that a library stumbles over must not hide the other layers  # noqa: BLE001
+        told["refused"] = "photoshop.text_unreadable"
+        hazard("text_unreadable", "", "its text can't be laid out")
     return told
 
 

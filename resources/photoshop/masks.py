@@ -21,6 +21,7 @@ from resources.photoshop.arranging import keys_of
 from resources.photoshop.layer_pixels import described, refuse_locked, wrong_kind
 from resources.photoshop.psd.codec import NATIVE, decode, encode
 from resources.photoshop.psd.layers import REAL_MASK, USER_MASK, Channel
+from resources.photoshop.psd.limits import Limits
 from resources.photoshop.smartobjects import sniff
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from resources.photoshop.document import Document, Layer
     from resources.photoshop.psd.container import Header
-    from resources.photoshop.psd.limits import Limits
 
     Result = tuple[list[str], dict[str, Any]]
 
@@ -64,6 +64,11 @@ def read_mask(layer: Layer, header: Header) -> Mask | None:
         raise wrong_kind(layer, "a layer whose mask has no vector mask drawn into it")
     top, left, bottom, right = struct.unpack(">4i", record.mask[:16])
     width, height = max(0, right - left), max(0, bottom - top)
+    if width * height > Limits().pixels:
+        raise OperationFailed(
+            "psd.too_many_pixels", f"a mask of {width} x {height} is too large", where=described(layer),
+            mend="draw the mask again in Photoshop",
+        )  # fmt: skip
     samples = decode(channel.data, width, height, header.depth, header.version, described(layer))
     return Mask(left, top, record.mask[16], record.mask[17], samples)
 

@@ -20,7 +20,9 @@ POINT, FRAME = 0, 1
 UPRIGHT: Final = "horizontal"
 NO_WARP: Final = "warpNone"
 NO_ANTIALIAS: Final = 0
-FOUR: Final = 4
+FOUR, SIX = 4, 6
+#: no number of a text that can be drawn reaches this; what is no number does not stay below it
+ABSURD: Final = 1e6
 
 
 def engine_of(record: LayerRecord) -> Mapping[str, Any]:
@@ -72,6 +74,21 @@ def read_text(seen: Any, record: LayerRecord) -> TextModel:  # noqa: ANN401 - ps
         )
     engine = engine_of(record)
     body = str(text.get("text", "")).rstrip("\0").removesuffix("\r")
+    try:
+        model = _model(text, body, engine)
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as fault:
+        raise unreadable("its style holds what is no style") from fault
+    numbers = [
+        *model.transform, *(model.frame or ()),
+        *(n for _, s in model.runs for n in (s.size, s.leading or 0, s.tracking, s.across, s.down, s.shift)),
+        *(n for _, p in model.paragraphs for n in (p.auto_leading, p.before, p.after, p.start_indent)),
+    ]  # fmt: skip
+    if len(model.transform) != SIX or not all(abs(number) < ABSURD for number in numbers):
+        raise unreadable("its sizes are absurd")
+    return model
+
+
+def _model(text: Mapping[str, Any], body: str, engine: Mapping[str, Any]) -> TextModel:
     return TextModel(
         text=body.replace("\r", "\n").replace("\x03", "\n"),
         runs=_runs(body, text["runs"], engine),

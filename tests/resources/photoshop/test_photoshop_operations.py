@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,10 +25,12 @@ from photoshop_builders import (
 from PIL import Image
 from psd_tools.psd import descriptor as d
 from psd_tools.terminology import Unit
+from text_builders import rasterised, with_text
 
-from fabric_dagster.capabilities.registry import capability
+from fabric_dagster.capabilities.registry import capability, failure_codes
 from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import OperationFailed
+from resources.photoshop import operations
 from resources.photoshop.blockdiff import diff
 from resources.photoshop.compose import composite
 from resources.photoshop.document import build
@@ -393,8 +397,6 @@ def test_assigning_a_profile_changes_no_sample(run, tmp_path, template):
 @pytest.mark.parametrize("deep", [False, True])
 def test_converting_keeps_the_colours(run, tmp_path, template, deep):
     """Out to a wide space and back: every visible colour within rounding, at both depths."""
-    from text_builders import rasterised
-
     source = rasterised(deepen(template) if deep else template, LABEL)
     (tmp_path / "wide.icc").write_bytes(wide_gamut())
     there, _ = run(source, ("convert_profile", {"file": str(tmp_path / "wide.icc")}))
@@ -471,3 +473,27 @@ def test_every_served_capability_has_its_operation():
         assert declared.preconditions
         assert declared.postconditions
         assert all(failure.mend and failure.owner for failure in declared.failures)
+
+
+def test_every_code_that_the_engine_raises_is_declared():
+    """A failure that no capability declares would have no owner and no mend."""
+    root = Path(operations.__file__).parent
+    text = "".join(path.read_text(encoding="utf-8") for path in [*root.glob("*.py"), *root.glob("type/*.py")])
+    raised = set(re.findall(r'"(photoshop\.[a-z_]+)"', text))
+    # What the call's own words get wrong is told before any operation begins.
+    words = {
+        "photoshop.no_file", "photoshop.no_folder", "photoshop.out_is_source", "photoshop.out_is_folder",
+        "photoshop.out_is_no_file", "photoshop.role_shared",
+    }  # fmt: skip
+    assert set() == raised - words - failure_codes().keys()
+
+
+def test_absurd_text_is_refused_not_drawn(tmp_path, template):
+    """Sizes that no document has, or that are no numbers."""
+    for transform in ((1, 0, 0, 1, float("nan"), 0), (1e9, 0, 0, 1, 0, 0)):
+        source = with_text(template, LABEL, transform=transform)
+        (tmp_path / "in.psd").write_bytes(source)
+        session = Session(Limits(), {})
+        session.run(0, OPEN, {"source": str(tmp_path / "in.psd"), "copy": "out.psd"})
+        with pytest.raises(OperationFailed, match="text_unreadable"):
+            session.run(1, "photoshop.set_text@1", {"layer": {"id": LABEL}, "text": "A"})
