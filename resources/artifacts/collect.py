@@ -2,13 +2,15 @@
 
 Rules kept here:
 
-* What any event of any branch of the workspace names is kept, what a kept artifact's bytes name, and so on.
+* What any event of any branch of the workspace names is kept, what a kept artifact's bytes name, and so on;
+  a name in the payload of a signed envelope counts.
 * What was put within the grace period is kept: the event that will name it may not be written yet.
 * A log that is not sound, or a kept artifact that cannot be read, stops it before anything is removed.
 """
 
 from __future__ import annotations
 
+import base64
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
     from resources.ledger.store import SqlEventStore
 
 NAMED = re.compile(rb"sha256:[0-9a-f]{64}")
+#: What a signed envelope holds, as JSON writes it: a digest in it is a digest in the file.
+ENCODED = re.compile(rb'"((?:[A-Za-z0-9+/]{4}){16,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)"')
+#: Envelopes within envelopes.
+DEPTH = 4
+#: A larger file is no document, and is searched for plain names only.
+MAX_DOCUMENT = 16 << 20
 CHUNK = 1 << 20
 #: One byte less than a digest's name: what may lie across two chunks.
 OVERLAP = 70
@@ -60,7 +68,8 @@ def collect(
                 f"the log {log.workspace}/{log.branch} is not sound: {report.faults[0]}",
                 mend="nothing was removed; run `fabric spine verify`",
             )
-        kept |= log.named(NAMED) & there
+        for payload, _ in log.stored(log.head()[0]):
+            kept |= names_in(payload) & there
     waiting = list(kept)
     while waiting:
         found = (_names_in(store, waiting.pop()) & there) - kept
@@ -90,8 +99,18 @@ def faults_of(store: AnyArtifactStore) -> tuple[int, list[Fault]]:
     return count, faults
 
 
+def names_in(data: bytes, depth: int = DEPTH) -> set[str]:
+    """Every digest that is written in ``data``, plainly or in the payload of an envelope."""
+    found = {name.decode() for name in NAMED.findall(data)}
+    for encoded in ENCODED.findall(data) if depth else ():
+        found |= names_in(base64.b64decode(encoded), depth - 1)
+    return found
+
+
 def _names_in(store: AnyArtifactStore, digest: str) -> set[str]:
-    """Every digest that is written in an artifact's bytes."""
+    """Every digest that an artifact's bytes name."""
+    if store.size(digest) <= MAX_DOCUMENT:
+        return names_in(store.get(digest))
     found: set[str] = set()
     rest = b""
     with store.path(digest).open("rb") as reader:

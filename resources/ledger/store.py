@@ -377,13 +377,6 @@ class SqlEventStore:
             there = {(row[0], row[1]) for row in found}
         return there | self.anchors.logs()
 
-    def named(self, pattern: re.Pattern[bytes]) -> set[str]:
-        """Everything in this log's stored bytes that ``pattern`` finds, proven or not."""
-        found: set[bytes] = set()
-        for payload, _ in self.stored(self.head()[0]):
-            found.update(pattern.findall(payload))
-        return {item.decode() for item in found}
-
     # -- rows
 
     def _proven_before(self, payload: bytes, signature: bytes) -> Event | None:

@@ -52,7 +52,7 @@ def test_a_password_in_home_yaml_is_refused(tmp_path):
     assert "s3cret" not in str(caught.value)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_ticket_goes_through_on_postgres_and_a_remote_store(tmp_path, postgres_url, ticket):
     """From init to the verdict; everything is proven, and nothing that a run stored is collected."""
     home = configured(

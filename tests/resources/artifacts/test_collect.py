@@ -1,5 +1,6 @@
 """Garbage collection: what anything refers to stays, what may still be referred to stays, the rest goes."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fabric_dagster.digests import digest_bytes
+from fabric_dagster.digests import digest_bytes, dsse_sign
 from fabric_dagster.errors import CheckFailed, OperationFailed
 from fabric_dagster.governance.trust import TrustRoot
 from fabric_dagster.spine.ports import NewEvent
@@ -57,9 +58,10 @@ def soon():
     return time.time() + 60
 
 
-def test_what_nothing_refers_to_goes(store, open_log):
+def test_what_nothing_refers_to_goes(store, open_log, monkeypatch):
     """And what an event of any branch names stays, with what its bytes name, and so on."""
     log, trial = open_log(), open_log("trial")
+    monkeypatch.setattr("resources.artifacts.collect.MAX_DOCUMENT", CHUNK // 2)
     leaf = store.put_bytes(b"x" * (CHUNK - 20) + b"picture")
     middle = store.put_bytes(b" " * (CHUNK - 40) + f'{{"file": "{leaf}"}}'.encode())
     root = store.put_bytes(f'{{"evidence": ["{middle}"]}}'.encode())
@@ -71,6 +73,19 @@ def test_what_nothing_refers_to_goes(store, open_log):
     done = collect(store, [log, trial], soon())
     assert (done.kept, done.young, done.removed, done.bytes) == (4, 0, [lost], 8)
     assert sorted(store.digests()) == sorted([leaf, middle, root, other])
+
+
+def test_what_an_envelope_names_stays(store, open_log):
+    """The payload of a signed envelope is in base64; what it names is kept, too."""
+    log = open_log()
+    picture, other = store.put_bytes(b"picture"), store.put_bytes(b"other")
+    inner = dsse_sign("x", json.dumps({"picture": picture, "more": "." * 50}).encode(), "k", RUNTIME.sign)
+    outer = dsse_sign("x", json.dumps({"inner": inner}).encode(), "k", RUNTIME.sign)
+    verdict = store.put_bytes(json.dumps(outer).encode())
+    log.append([NewEvent("home", "test.noted", {"envelope": inner | {"about": other}})], signer=RUNTIME)
+    mention(log, verdict)
+    assert collect(store, [log], soon()).removed == []
+    assert store.has(picture)
 
 
 def test_what_is_young_stays(store, open_log):
