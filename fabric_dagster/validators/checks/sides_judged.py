@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from fabric_dagster.contracts.evidence import BlindEvidence
+from fabric_dagster.governance.qualification import compile_reference
 from fabric_dagster.validators.base import Outcome, Params, Unjudgeable, Validator
 from fabric_dagster.validators.verdicts import open_verdict
 from fabric_dagster.validators.view import BEFORE
@@ -28,18 +29,23 @@ class SidesJudged(Params):
 def judge(view: EvidenceView, _params: SidesJudged) -> Outcome:
     """Open every side's verdict; compare what it covers with what there is."""
     outcome = Outcome()
-    covered: dict[str, str] = {}
-    for side, given in sorted(view.evidence.verdicts.items()):
-        covered |= _side(view, outcome, side, given)
+    compiled = compile_reference(view.pack, view.evidence.ticket.graph)
+    outcome.equal(compiled.digest, view.evidence.graph, "graph")
+    sides = {node: part.id for part in compiled.partitions for node in part.nodes}
+    covered = {
+        side: _side(view, outcome, side, given) for side, given in sorted(view.evidence.verdicts.items())
+    }
     for name, fact in sorted(view.evidence.artifacts.items()):
         if not name.startswith(BEFORE):
-            outcome.equal(fact.digest, covered.get(name, "in no verdict"), name)
+            # By the verdict on the side that made it: others stand on it, and do not judge it.
+            side = sides.get(name.rpartition(".")[0], "no side")
+            outcome.equal(fact.digest, covered.get(side, {}).get(name, f"in no verdict on {side}"), name)
     outcome.figures["sides"] = str(len(view.evidence.verdicts))
     return outcome
 
 
 def _side(view: EvidenceView, outcome: Outcome, side: str, given: SideVerdict) -> dict[str, str]:
-    """Artifact → digest, as the verdict on ``side`` covers them."""
+    """Artifact → digest, as the verdict on ``side`` was given on them."""
     now = view.evidence
     try:
         then = BlindEvidence.model_validate_json(view.read(given.evidence, f"evidence of {side}").data)
