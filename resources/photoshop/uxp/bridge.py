@@ -351,8 +351,9 @@ class Bridge:
             return None
         link = Link(session, socket, proof)
         opening = Opening(session=session, signature=paired.signature(words))
-        socket.send(notification("session.open", opening))
         with self._state:
+            # Told and made the session in one step: no request goes out before, no other session between.
+            socket.send(notification("session.open", opening))
             old, self._link = self._link, link
             self._state.notify_all()
         if old is not None:

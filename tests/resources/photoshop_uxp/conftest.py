@@ -58,7 +58,7 @@ def paired(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def photoshop(paired):
-    """One bridge, and one fake Photoshop whose plugin is paired and connected; shared, since both start slowly."""
+    """One bridge and one fake Photoshop with a paired plugin; shared, since both start slowly."""
     if why := node_missing():
         pytest.skip(why)
     with Bridge(paired[0], port=0) as bridge:

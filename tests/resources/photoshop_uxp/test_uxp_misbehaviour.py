@@ -133,7 +133,7 @@ def test_a_layer_with_a_new_id_is_followed(stage, live, host):
 
 
 def test_contents_of_another_size_do_not_move_a_turned_layer(stage, live, host):
-    """Photoshop keeps the scale, not the place: what can't be brought back exactly is refused, rolled back."""
+    """Photoshop keeps the scale, not the place: what can't be brought back is refused, rolled back."""
     import numpy as np
 
     from resources.photoshop.png import encode_png
