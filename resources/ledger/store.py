@@ -12,6 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 import re
+import weakref
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,9 @@ class SqlEventStore:
         file = dialect_of(url).file
         places = [*([] if file is None else [file.parent]), *anchors]
         self.anchors = Anchors(places, trust, workspace, branch)
+        if self.anchors.far:
+            # Nobody closes the store of a process that simply ends.
+            weakref.finalize(self, self.anchors.flush)
         self._database = Database(url, lambda: self._may_create(create=create))
         self._queries = Queries(workspace, branch)
         self._proven: set[tuple[str, bytes]] = set()
