@@ -181,17 +181,6 @@ def test_driven_without_a_daemon(hall, ticket, home_instance):
     assert ["OFFER-101"] == [item.partition_key for item in told]
 
 
-def test_run_anew_after_a_retake(hall, ticket):
-    """A person's own command runs the same content anew; the older run is superseded."""
-    ask_for_approval(hall)
-    first = drive(hall, take(hall, ticket, GRAPH))
-    decide(hall.services, first.run, hall.home.signer("approver"), given=False, note="again")
-    assert "stopped" == drive(hall, take(hall, ticket, GRAPH)).state
-    second = drive(hall, take(hall, ticket, GRAPH, anew=True))
-    assert ("awaiting_approval", "superseded") == (second.state, hall.services.reload(first.run).state)
-    assert first.run != second.run
-
-
 def test_recovery_stops_at_the_picture(visual, ticket, monkeypatch):
     """What a recovery edge reset is requested up to the picture alone, while nobody approved one."""
 
