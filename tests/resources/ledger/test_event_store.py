@@ -157,6 +157,9 @@ def test_reading_selects_by_stream_type_position_and_limit(filled, runtime):
     assert [e.position for e in filled.read("run:0")] == [1, 3, 5, 7, 9, 11]
     assert [e.position for e in filled.read(types=["run.closed"])] == [11]
     assert [e.position for e in filled.read("run:1", after=4, limit=2)] == [6, 8]
+    assert [e.position for e in filled.read(types=["run.closed", "task.issued"])] == list(range(1, 12))
+    assert [e.position for e in filled.read(types=["run.closed", "task.issued"], after=8, limit=2)] == [9, 10]
+    assert [e.position for e in filled.read("run:0", types=["run.closed", "x.y"])] == [11]
     assert list(filled.read(types=[])) == []
     assert list(filled.read(limit=0)) == []
 
