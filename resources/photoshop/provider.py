@@ -8,7 +8,7 @@ bound plan; what was committed is believed only after it was opened again.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -36,6 +36,8 @@ SERVES: Final = frozenset({
     "photoshop.resize_layer@1", "photoshop.restore@1", "photoshop.set_effect@1", "photoshop.set_text@1",
     "photoshop.set_visibility@1",
 })  # fmt: skip
+#: capability → the argument whose value the layer must have afterwards, as ``inspect`` tells it
+PROMISES: Final = {"photoshop.set_text@1": "text", "photoshop.set_visibility@1": "visible"}
 #: capability → the argument that is a file to read
 READS: Final = {
     OPEN: "source",
@@ -172,17 +174,32 @@ class HeadlessPhotoshop:
             expected = f"{item.facts['width']} x {item.facts['height']} RGBA"
             shown = _picture(self._root / relative)
             seen.append(Observation(f"{relative}: picture", expected, shown, holds=shown == expected))
-        copies = [str(step.args["copy"]) for step in plan.operations if step.capability == OPEN]
-        return (*seen, *map(self._reopened, dict.fromkeys(copies)))
+        for relative, wanted in promised(plan).items():
+            seen += self._reopened(relative, wanted)
+        return tuple(seen)
 
-    def _reopened(self, relative: str) -> Observation:
+    def _reopened(self, relative: str, wanted: list[tuple[dict[str, Any], str, Any]]) -> list[Observation]:
+        """That a copy opens, and that its layers are as the plan's last word on them was."""
         subject = f"{relative}: document"
         try:
             found = self._ask("inspect", {"path": str(self._root / relative)})
         except FabricError as error:
-            return Observation(subject, "opens", str(error), holds=False)
+            return [Observation(subject, "opens", str(error), holds=False)]
         shown = f"opens as {found['format']} {found['width']} x {found['height']}"
-        return Observation(subject, shown, shown, holds=True)
+        seen = [Observation(subject, shown, shown, holds=True)]
+        layers = list(_flat(found["layers"]))
+        last: dict[tuple[int, str], tuple[str, str]] = {}
+        for address, what, value in wanted:
+            key, name = next(iter(address.items()))
+            fits = [number for number, layer in enumerate(layers) if layer[key] == name]
+            # A path in another spelling than the tree's own is found by the operation, not by this look.
+            if len(fits) == 1:
+                last[fits[0], what] = str(name), str(value).rstrip("\n")
+        for (number, what), (name, expected) in last.items():
+            layer = layers[number]
+            now = str((layer.get("text") or {}).get("contents") if what == "text" else layer[what])
+            seen.append(Observation(f"{relative}: {what} of {name}", expected, now, holds=now == expected))
+        return seen
 
     def _before(self, relative: str) -> str | None:
         return found_digest(under(self._root, relative)) if self._root.exists() else None
@@ -196,6 +213,31 @@ class HeadlessPhotoshop:
         except FabricError as error:
             # A damaged template is an operation's failure here: its psd.* codes are declared.
             raise OperationFailed.of(error.faults) from error
+
+
+def promised(plan: PhysicalPlan) -> dict[str, list[tuple[dict[str, Any], str, Any]]]:
+    """Copy → what its layers must be in the end: (address, ``text`` or ``visible``, value).
+
+    What comes before a restore or a layer comp is no promise any more: those may take it back.
+    """
+    found: dict[str, dict[str, tuple[dict[str, Any], str, Any]]] = {}
+    current: dict[str, tuple[dict[str, Any], str, Any]] = {}
+    for operation in plan.operations:
+        name, args = operation.capability, operation.args
+        if name == OPEN:
+            current = found.setdefault(str(args["copy"]), {})
+        elif name in {"photoshop.restore@1", "photoshop.apply_layer_comp@1"}:
+            current.clear()
+        elif name in PROMISES:
+            what = PROMISES[name]
+            current[f"{what} {sorted(args['layer'].items())}"] = (dict(args["layer"]), what, args[what])
+    return {copy: list(wanted.values()) for copy, wanted in found.items()}
+
+
+def _flat(layers: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for layer in layers:
+        yield layer
+        yield from _flat(layer.get("children", []))
 
 
 def allocation_names(number: int, operation: Operation) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import pytest
 from comp_builders import with_comps
 from effect_builders import stroke, with_effects
 from photoshop_builders import wide_gamut
-from text_builders import FONT_NAME, small_font, with_text
+from text_builders import FONT_NAME, small_font, with_text, with_words
 
 from fabric_dagster.capabilities.registry import failure_codes
 from fabric_dagster.contracts.physical_plan import PhysicalPlan
@@ -184,3 +184,10 @@ def test_every_operation_runs_in_a_stage(stage, tmp_path, worker, template):
     provider.commit(stage, staged, "all")
     seen = (*staged.observations, *provider.observe(plan, staged))
     assert [] == [item for item in seen if not item.holds]
+    assert {"icon.psd: text of 11": "DAB", "icon.psd: visible of 1": "False"}.items() <= {
+        item.subject: item.found for item in seen
+    }.items()
+    other = with_words((provider.root / "icon.psd").read_bytes(), 11, "BAD")
+    (provider.root / "icon.psd").write_bytes(other)
+    broken = [item.subject for item in provider.observe(plan, staged) if not item.holds]
+    assert ["icon.psd: digest", "icon.psd: text of 11"] == broken
