@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from validator_world import GRAPH, PACK, World
+from validator_world import World
 
 from fabric_dagster.governance.trust import TrustRoot
 from fabric_dagster.validators.keys import load_key, make_key
@@ -148,28 +148,3 @@ def test_one_evidence_file_is_judged(home: Path, world: World, tmp_path: Path, h
     assert done.returncode == code, done.stderr
     trust = TrustRoot.of({"validator": load_key(home).public})
     assert (code == 0) == open_verdict(json.loads(done.stdout), trust, evidence).passed
-
-
-def test_a_candidate_graph_is_reviewed(home: Path) -> None:
-    """``review`` prints a receipt that the validator's own key signed."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "fabric_dagster.validators",
-            "review",
-            "--home",
-            str(home),
-            "--pack",
-            str(PACK),
-            "--graph",
-            GRAPH,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        encoding="utf-8",
-    )
-
-    assert done.returncode == 0, done.stderr
-    assert load_key(home).keyid == json.loads(done.stdout)["signatures"][0]["keyid"]
