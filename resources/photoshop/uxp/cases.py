@@ -43,6 +43,12 @@ def sample() -> bytes:
     return build_template("offer_icon.psd")
 
 
+@cache
+def art() -> bytes:
+    """A ticket's art, as a PNG."""
+    return encode_png(starter_pack())
+
+
 @dataclass(slots=True)
 class Bench:
     """A provider and a folder to try it in."""
@@ -57,7 +63,7 @@ class Bench:
         self.number += 1
         stage = self.folder / f"stage-{self.number}"
         (stage / "inputs").mkdir(parents=True)
-        laid = {"template_psd": sample(), "art_png": encode_png(starter_pack())}
+        laid = {"template_psd": sample(), "art_png": art()}
         for name, data in {**laid, **files}.items():
             (stage / "inputs" / ".".join(name.rsplit("_", 1))).write_bytes(data)
         return stage

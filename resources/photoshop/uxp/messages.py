@@ -170,12 +170,14 @@ def notification(method: str, params: Contract) -> str:
 
 def decode(text: str | bytes) -> Incoming:
     """A frame of the plugin's. Raises ``CheckFailed`` (``uxp.bad_frame``) for what is none."""
-    return _decoded(text, _incoming.validate_python)
+    frame: Incoming = _decoded(text, _incoming.validate_python)
+    return frame
 
 
 def decode_proof(text: str | bytes) -> Proof:
     """The plugin's first frame. Raises ``CheckFailed`` (``uxp.bad_frame``)."""
-    return _decoded(text, ProofFrame.model_validate).params
+    frame: ProofFrame = _decoded(text, ProofFrame.model_validate)
+    return frame.params
 
 
 def _decoded(text: str | bytes, validate: Any) -> Any:  # noqa: ANN401 - the model's own type

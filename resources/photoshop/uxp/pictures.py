@@ -50,11 +50,11 @@ def normalise(path: Path, told: dict[str, Any]) -> dict[str, Any]:
             "photoshop.nothing_visible", "nothing that is visible was exported", where=path.name,
             mend="show a layer, or export another one",
         )  # fmt: skip
-    pixels = bleed(pixels)
-    data = encode_png(pixels, None)
-    verify_png(data, pixels)
+    bled = bleed(pixels)
+    data = encode_png(bled, None)
+    verify_png(data, bled)
     write_atomically(path, data)
-    height, width = pixels.shape[:2]
+    height, width = bled.shape[:2]
     return {
         "width": width,
         "height": height,

@@ -185,12 +185,12 @@ class UxpPhotoshop(HeadlessPhotoshop):
                 edits[copy].append(Edit(operation, fact.get("was", fact["id"]), fact["id"], digest))
                 # What was exported before shows another state: it can't be drawn again from the copy.
                 exports = [item for item in exports if item[0] != copy]
-        for path, source in sources.items():
+        for name, source in sources.items():
             before = self._ask("inspect", {"path": str(under(stage, source))})
-            after = self._ask("inspect", {"path": str(under(delivery, path))})
-            seen += compare(path, before, after, edits[path])
-        for path, out, preset, file in exports:
-            seen.append(self._redrawn(under(delivery, path), out, preset, file, stage))
+            after = self._ask("inspect", {"path": str(under(delivery, name))})
+            seen += compare(name, before, after, edits[name])
+        for name, out, preset, file in exports:
+            seen.append(self._redrawn(under(delivery, name), out, preset, file, stage))
         return seen, [_with_digest(item) for item in produced]
 
     def _redrawn(self, copy: Path, out: str, preset: dict[str, Any], file: Path, stage: Path) -> Observation:
