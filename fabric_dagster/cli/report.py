@@ -132,6 +132,7 @@ def print_report(document: dict[str, Any]) -> None:
             say(f"             {item['node']:<16} {item['capability']}")
         if part["failure"]:
             say(f"             {part['failure']['what']} [{part['failure']['code']}]")
+    _print_absorbed(run.get("absorbed", {}))
     _print_checks(document["verdicts"])
     _print_files(document)
     for item in run.get("approvals", ()):
@@ -148,6 +149,11 @@ def print_report(document: dict[str, Any]) -> None:
         say("\nUnresolved")
         for line in run["unresolved"]:
             say(f"  {line}")
+
+
+def _print_absorbed(absorbed: dict[str, Any]) -> None:
+    for part, faults in absorbed.items():
+        say(f"\nWithout   {part}, whose failure a join absorbs: {faults[0]['what']} [{faults[0]['code']}]")
 
 
 def _print_decision(decision: dict[str, Any]) -> None:

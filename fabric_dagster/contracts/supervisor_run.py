@@ -67,6 +67,8 @@ class SupervisorRun(Document):
     verdicts: tuple[VerdictView, ...] = Field(default=(), strict=False)
     approvals: tuple[dict[str, Any], ...] = Field(default=(), strict=False)
     checkpoints: tuple[str, ...] = Field(default=(), strict=False)
+    #: partition whose failure an ``any`` join absorbs → its faults.
+    absorbed: dict[NodeId, tuple[dict[str, str], ...]] = Field(default_factory=dict)
     unresolved: tuple[str, ...] = Field(default=(), strict=False)
     #: Dagster runs that worked on this one.
     dagster_runs: tuple[str, ...] = Field(default=(), strict=False)

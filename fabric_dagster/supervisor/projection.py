@@ -230,6 +230,7 @@ class RunRecord:
                 for v in self.verdicts
             ),
             approvals=tuple(item.as_dict() for item in self.approvals),
+            absorbed={name: tuple(faults) for name, faults in self.absorbed.items()},
             checkpoints=tuple(self.handoffs),
             unresolved=tuple(self.unresolved),
             dagster_runs=tuple(self.dagster_runs),

@@ -263,3 +263,17 @@ def test_one_way_fails_and_one_is_approved(joined, ticket, monkeypatch):
     record = joined.hall.services.reload(run)
     assert joined.materialize("OFFER-101", run, selection(record, joined.hall)).success
     assert "completed" == joined.hall.services.reload(run).state
+
+
+def test_the_report_tells_of_it(joined, ticket, monkeypatch, capsys):
+    """What was gone on without is said with its failure, to people and in the run's document."""
+    from fabric_dagster.cli.report import print_report, report
+
+    run = opened(joined.hall, ticket)
+    fail(monkeypatch, "photoshop_1")
+    assert joined.materialize("OFFER-101", run).success
+    document = report(joined.hall, joined.hall.services.reload(run))
+    print_report(document)
+    said = capsys.readouterr().out
+    assert "photoshop.layer_not_found" == document["run"]["absorbed"]["photoshop_1"][0]["code"]
+    assert "Without   photoshop_1, whose failure a join absorbs" in said
