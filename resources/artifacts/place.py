@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from typing import TYPE_CHECKING, TypeAlias
 
 from fabric_dagster.errors import UsageFault
@@ -28,3 +29,22 @@ def open_store(folder: Path, url: str | None, workspace: str, branch: str) -> An
             )
     local = FolderArtifactStore(folder / workspace / branch)
     return local if url is None else RemoteArtifactStore(f"{url.rstrip('/')}/{workspace}/{branch}", local)
+
+
+def adopt(folder: Path, store: AnyArtifactStore) -> int:
+    """Move what lies in ``folder`` from before branches had stores of their own; how many artifacts.
+
+    Interrupted, it goes on where it stands.
+    """
+    count = 0
+    for blob in sorted((folder / "sha256").glob("*/*")):
+        store.put_file(blob)
+        blob.chmod(stat.S_IWRITE | stat.S_IREAD)
+        blob.unlink()
+        count += 1
+    for left in (folder / "incoming").glob("*.tmp"):
+        left.unlink()
+    for empty in [*(folder / "sha256").glob("*"), folder / "sha256", folder / "incoming"]:
+        if empty.is_dir():
+            empty.rmdir()
+    return count

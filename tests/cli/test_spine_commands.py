@@ -1,5 +1,6 @@
 """``fabric init``, ``spine`` and ``doctor`` as people and programs call them."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -152,10 +153,16 @@ def test_an_older_database_waits_for_its_migration(capsys, home):
     raw.execute("DROP TABLE alembic_version")
     raw.close()
     shutil.rmtree(home / "anchors")
+    name = hashlib.sha256(b"data").hexdigest()
+    (home / "artifacts/sha256" / name[:2]).mkdir(parents=True)
+    (home / "artifacts/sha256" / name[:2] / name).write_bytes(b"data")
     code, _, err = fabric(capsys, "spine", "tail")
     assert (code, "[spine.older_schema]" in err) == (1, True)
     code, out, _ = fabric(capsys, "spine", "migrate", "--json")
-    assert (code, json.loads(out)) == (0, {"from": "0001", "to": "0002", "events": 2})
+    found = {"from": "0001", "to": "0002", "events": 2, "artifacts_moved": 1}
+    assert (code, json.loads(out)) == (0, found)
+    assert Home(home).open_artifacts().get(f"sha256:{name}") == b"data"
+    assert not (home / "artifacts/sha256").exists()
     assert fabric(capsys, "spine", "verify")[0] == 0
     assert fabric(capsys, "spine", "migrate", "--json")[0] == 0
 

@@ -137,7 +137,8 @@ def export(
 
 
 def migrate(home: HomeOption = None, as_json: JsonFlag = False) -> None:
-    """Bring the ledger's database to this program's schema, under its lock. Back it up before."""
+    """Bring the ledger's database and the artifacts' folders up to date. Back them up before."""
+    from resources.artifacts.place import adopt
     from resources.home import Home
     from resources.ledger.schema import REVISION
 
@@ -146,9 +147,11 @@ def migrate(home: HomeOption = None, as_json: JsonFlag = False) -> None:
     store = found.open_ledger()
     position = store.anchor(found.signer("admin"))
     store.close()
+    moved = adopt(found.artifacts, found.open_artifacts())
     done = "is" if before == REVISION else f"was {before} and is now"
-    document = {"from": before, "to": REVISION, "events": position}
-    emit(document, as_json=as_json, human=lambda: say(f"the schema {done} {REVISION}; {position} events"))
+    document = {"from": before, "to": REVISION, "events": position, "artifacts_moved": moved}
+    words = f"the schema {done} {REVISION}; {position} events, {moved} artifacts moved"
+    emit(document, as_json=as_json, human=lambda: say(words))
 
 
 def anchor(
