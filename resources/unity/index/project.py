@@ -79,7 +79,7 @@ class ProjectIndex:
     def resolve(self, guid: str) -> str | None:
         """The asset with ``guid``; the first one by path where it is duplicated."""
         paths = self.assets.get(guid)
-        return paths[0] if paths else None
+        return min(paths) if paths else None
 
     def classify(self, guid: str, known: Mapping[str, str] | None = None) -> str:
         """``project``, ``built_in``, ``package`` (known or cached), ``broken`` or ``unknown``."""
