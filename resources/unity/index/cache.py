@@ -42,7 +42,7 @@ class IndexCache:
         try:
             with self.path(root).open("rb") as reader:
                 data = reader.read(MAX_BYTES + 1)
-            document = json.loads(data) if len(data) <= MAX_BYTES else None
+            document: Any = json.loads(data) if len(data) <= MAX_BYTES else {}
             if document["schema"] != SCHEMA or document["root"] != root.as_posix():
                 return {}
             folders = [Folder(*row) for row in document["folders"]]
