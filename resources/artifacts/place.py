@@ -6,9 +6,10 @@ import re
 import stat
 from typing import TYPE_CHECKING, TypeAlias
 
-from fabric_dagster.errors import UsageFault
+from fabric_dagster.errors import OperationFailed, UsageFault
 from resources.artifacts.remote import RemoteArtifactStore
 from resources.artifacts.store import FolderArtifactStore
+from resources.files.paths import is_link
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +27,11 @@ def open_store(folder: Path, url: str | None, workspace: str, branch: str) -> An
                 "this is no name of a workspace or branch",
                 value=name,
                 mend="use small letters, digits, '-' and '_'",
+            )
+    for part in (folder, folder / workspace):
+        if part.exists() and is_link(part.lstat()):
+            raise OperationFailed(
+                "artifact.symlink", "a link stands in the store", where=str(part), mend="use a real folder"
             )
     local = FolderArtifactStore(folder / workspace / branch)
     return local if url is None else RemoteArtifactStore(f"{url.rstrip('/')}/{workspace}/{branch}", local)
