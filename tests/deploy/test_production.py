@@ -1,6 +1,8 @@
 """The production instance: PostgreSQL under Dagster and under the ledger, a queue, a daemon, clean ends."""
 
 import os
+import signal
+import socket
 
 import dagster as dg
 import pytest
@@ -15,6 +17,7 @@ from fabric_dagster.supervisor.approvals import decide
 from fabric_dagster.supervisor.opening import runs_of
 from resources.home import CHECKOUT
 from resources.supervision.assembly import Hall
+from resources.supervision.pictures import HOST, PORT
 from sensors.inbox import take
 
 posix = pytest.mark.skipif(os.name == "nt", reason="the services are ended as systemd ends them")
@@ -129,11 +132,17 @@ def test_embedded(tmp_path, pytestconfig):
     """`fabric dev` on a home of its own does the same on SQLite."""
     if pytestconfig.getoption("proof_sample"):
         pytest.skip("minutes: part of the whole proof")
+    with socket.socket() as probe:
+        if probe.connect_ex((HOST, PORT)) == 0:
+            pytest.skip("a `fabric dev` runs on this machine; one runs at a time")
     hall = services.make_home(tmp_path / "home")
     web = services.free_port()
     running = services.Services(tmp_path / "logs", {"FABRIC_HOME": str(hall.home.path)})
     try:
+        # As a script starts a background job: with interrupts ignored.
+        plain = signal.signal(signal.SIGINT, signal.SIG_IGN)
         running.start("dev", *services.FABRIC, "dev", "-p", str(web))
+        signal.signal(signal.SIGINT, plain)
         _line(hall, services.Graph(web), running)
     finally:
         codes = running.stop()

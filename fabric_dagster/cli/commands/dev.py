@@ -67,6 +67,8 @@ def dev(
         "--log-level",
         "warning",
     ]
+    # A script's background job is started with interrupts ignored, and Dagster would end by nothing else.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(command, env=environment, cwd=found.path)  # noqa: S603 - our own program
     # Whoever ends this program ends Dagster with it: its daemon would go on taking tickets unseen.
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
