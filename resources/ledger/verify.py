@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -106,7 +107,9 @@ def _stretches(
         return [_prove(database, log, trust, since, None, watch)]
     borders = [since + (end - since) * part // parts for part in range(parts)]
     ends = [*borders[1:], None]
-    with ProcessPoolExecutor(parts, mp_context=multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    # An interrupt is the parent's to tell of.
+    with ProcessPoolExecutor(parts, context, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
         return list(pool.map(_elsewhere, [log] * parts, borders, ends, [watch] * parts))
 
 
