@@ -14,6 +14,8 @@ from fabric_dagster.tickets.blocks import Block, unix_lines
 
 MAX_NODES = 100_000
 _LEAVES = {"hardBreak": "\n"}
+#: a tuple, since a hostile type need not be hashable
+_APART = ("paragraph", "heading")
 
 
 def adf_blocks(document: dict[str, Any]) -> tuple[tuple[Block, ...], str]:
@@ -35,7 +37,7 @@ def adf_blocks(document: dict[str, Any]) -> tuple[tuple[Block, ...], str]:
         if node.get("type") == "text":
             prose.append(_text(node))
         children = _children(node)
-        if children and node.get("type") in {"paragraph", "heading"}:
+        if children and node.get("type") in _APART:
             prose.append("\n")
         waiting.extend(reversed(children))
     return tuple(blocks), "".join(prose)
