@@ -42,6 +42,7 @@ const numbered = (number, message) => Object.assign(new Error(message), { number
 // -- documents and layers
 
 let modalDepth = 0;
+let active = null;
 const open = [];
 const byId = (id) => open.find((item) => item.id === id);
 function needModal(what) {
@@ -102,6 +103,7 @@ class FakeDocument {
       png: (entry, options, asCopy) => this.save(entry, asCopy, "png"),
     };
     open.push(this);
+    active = this;
   }
   take(told) {
     this.told = told;
@@ -136,6 +138,8 @@ class FakeDocument {
   closeWithoutSaving() {
     needModal("close");
     open.splice(open.indexOf(this), 1);
+    // Photoshop shows another window then: here the one opened first, which is nobody's guess.
+    if (active === this) active = open[0] ?? null;
     void ask("close", { id: this.id });
   }
   async trim() { needModal("trim"); this.take(await ask("trim", { id: this.id })); }
@@ -189,6 +193,8 @@ async function perform(command) {
       return { _obj: command._obj };
     case "select":
       needModal("select");
+      if (document && !command._target.some((item) => item._ref === "layer")) { active = document; return { _obj: "select" }; }
+      if (document !== active) return { _obj: "error", result: -25920, message: "Das Dokument ist nicht aktiv" };
       if (!layer) return { _obj: "error", result: -25920, message: "Die Ebene ist nicht verfügbar" };
       selected = { document, layer };
       return { _obj: "select" };
@@ -206,6 +212,7 @@ async function perform(command) {
       if (fault("expire_tokens") || path === undefined) return { _obj: "error", result: -43, message: "Datei nicht gefunden" };
       if (fault("drop_in_replace")) { dropSockets(); await rest(200); }
       const { document: doc, layer: chosen } = selected;
+      if (doc !== active) return { _obj: "error", result: -25920, message: "Das Dokument ist nicht aktiv" };
       const before = { ...chosen.told.smart };
       if (!fault("lie_replace")) {
         await doc.edit("photoshop.replace_smart_object@1", { layer: { id: chosen.id }, contents: path, scope: "shared", unproven: "allow" });
@@ -427,7 +434,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   else if (what === "close_all") { modalDepth += 1; for (const item of [...open]) item.closeWithoutSaving(); modalDepth -= 1; }
   else if (what === "send") for (const socket of sockets) socket.real.send(more.text);
   else if (what === "receive") for (const socket of sockets) socket.onmessage?.({ data: more.text });
-  else if (what === "state") { say({ documents: open.map(({ id, name }) => ({ id, name })), log: log.splice(0), said: root.children.at(-1).textContent, left: [...faults].filter(([name]) => has(name)).map(([name]) => name) }); return; }
+  else if (what === "state") { say({ modal: modalDepth > 0, documents: open.map(({ id, name }) => ({ id, name })), log: log.splice(0), said: root.children.at(-1).textContent, left: [...faults].filter(([name]) => has(name)).map(([name]) => name) }); return; }
   else if (what === "quit") process.exit(0);
   say({ ok: true });
 }).on("close", () => process.exit(0));

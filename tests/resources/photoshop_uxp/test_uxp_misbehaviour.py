@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 
 import pytest
 from plans import ALL, EXPORT, HIDE, OPEN, REPLACE, TEXT, bound
@@ -68,6 +69,18 @@ def test_a_failed_operation_is_rolled_back(stage, live, host):
     assert "history rolled back" in host.state()["log"]
 
 
+def settled(host) -> list[str]:
+    """Wait until the plugin has closed what the lost request left; what happened meanwhile."""
+    log, deadline = [], time.monotonic() + 20
+    while time.monotonic() < deadline:
+        state = host.state()
+        log += state["log"]
+        if not state["documents"] and not state["modal"]:
+            break
+        time.sleep(0.05)
+    return log
+
+
 @pytest.mark.parametrize(
     ("names", "steps"), UNKNOWN, ids=lambda item: item[0] if isinstance(item[0], str) else ""
 )
@@ -82,6 +95,7 @@ def test_unknown_completion_stops_everything(names, steps, stage, live, host, br
     again = stage.with_name("again")
     shutil.copytree(stage / "inputs", again / "inputs")
     bridge.wait(20)
+    log = settled(host)
     sent = len(bridge.ledger.all())
     with pytest.raises(NeedsPerson) as refused:
         live.stage(bound(again, live, (OPEN, HIDE)), again)
@@ -95,7 +109,8 @@ def test_unknown_completion_stops_everything(names, steps, stage, live, host, br
         lost.identity[7:15], signers["operator"], trust, "did_not_happen", "no duplicate is open"
     )
     live.stage(bound(again, live, (OPEN, HIDE)), again)
-    frames = [json.loads(line[3:]) for line in host.state()["log"] if line.startswith("in {")]
+    log += host.state()["log"]
+    frames = [json.loads(line[3:]) for line in log if line.startswith("in {")]
     asked = [frame["params"]["identity"] for frame in frames if "identity" in frame.get("params", {})]
     assert len(asked) == len(set(asked))
     assert "did_not_happen" == bridge.ledger.resolution(lost.identity, trust)["decision"]

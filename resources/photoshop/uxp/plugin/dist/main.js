@@ -219,6 +219,7 @@ async function inHistory(context, documentID, name, work) {
   const suspension = await context.hostControl.suspendHistory({ documentID, name });
   let value;
   try {
+    await playOne({ _obj: "select", _target: [{ _ref: "document", _id: documentID }] });
     value = await work(context);
     if (context.isCancelled) throw new OperationFailure("photoshop.cancelled", "somebody cancelled it in Photoshop");
   } catch (fault) {

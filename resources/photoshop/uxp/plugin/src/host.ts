@@ -63,6 +63,8 @@ async function inHistory<T>(
   const suspension = await context.hostControl.suspendHistory({ documentID, name });
   let value: T;
   try {
+    // Closing a document makes any other one active: what acts on "the target layer" must act in this one.
+    await playOne({ _obj: "select", _target: [{ _ref: "document", _id: documentID }] });
     value = await work(context);
     if (context.isCancelled) throw new OperationFailure("photoshop.cancelled", "somebody cancelled it in Photoshop");
   } catch (fault) {
