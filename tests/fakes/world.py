@@ -320,7 +320,8 @@ class World:
         if self.approval == "visual":
             given = [e for e in mine if e.type == "approval.given"]
             subject = (handoff.artifact.digest, side.task.plan)
-            assert subject in {(e.body["picture"], e.body["plan"]) for e in given if e.actor == "approver"}
+            approved = {(e.body["picture"], e.body["plan"]) for e in given if e.actor == "approver"}
+            assert subject in approved, "nobody approved that picture"
 
     def _stopped(self):
         standing = set()

@@ -161,7 +161,8 @@ class Supervisor(RuleBasedStateMachine):
     def reconcile(self, data, standing):
         """A validator looks at what is unknown."""
         account = None if standing is None else {"standing": standing, "note": "seen"}
-        run = data.draw(st.sampled_from(self.runs))
+        unknown = [run for run in self.runs if self.live[stream_of(run)].state == "reconciliation_required"]
+        run = data.draw(st.sampled_from(unknown or self.runs))
         self.call(reconcile, self.services, run, signers()["validator"], account)
 
     @precondition(lambda self: self.runs)
@@ -246,11 +247,45 @@ class Supervisor(RuleBasedStateMachine):
         assert set(self.live) <= {stream_of(run) for run in self.runs}
 
 
-Supervisor.TestCase.settings = settings(
-    max_examples=60,
-    stateful_step_count=25,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
+class ManyCalls(Supervisor):
+    """The same, for longer."""
+
+
+QUICK = settings(
+    max_examples=50, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
+Supervisor.TestCase.settings = QUICK
+ManyCalls.TestCase.settings = settings(QUICK, max_examples=600, stateful_step_count=40)
 TestSupervisor = Supervisor.TestCase
-TestSupervisor = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")(TestSupervisor)
+TestManyCalls = pytest.mark.proof(ManyCalls.TestCase)
+
+
+def _nothing(*_given, **_named):
+    """A rule of the supervisor that was taken out."""
+
+
+@pytest.mark.parametrize(
+    ("rule_", "said"),
+    [
+        ("execution.refuse_stopped", "effects are stopped"),
+        ("execution.refuse_cancelled", "a cancelled run commits"),
+        ("staging._within_scope", "out of scope"),
+        ("controls.require_approval", "nobody approved"),
+    ],
+)
+def test_the_oracle_sees_a_missing_rule(tmp_path, monkeypatch, rule_, said):
+    """Without a rule, the doubles themselves fail the run at the effect that should not have been reached."""
+    world = World(tmp_path / "world", "visual" if "approval" in rule_ else "none")
+    monkeypatch.setattr(f"fabric_dagster.supervisor.{rule_}", _nothing)
+    monkeypatch.setattr("fabric_dagster.supervisor.results.within", lambda *_: True)
+    run = world.open()
+    world.go(run, "icon_handoff")
+    world.place = "ProjectSettings" if "scope" in rule_ else PLACE
+    if "stopped" in rule_:
+        engage(world.store, world.services.trust, signers()["admin"], "effects", "planted")
+        monkeypatch.setattr("fabric_dagster.supervisor.services.refuse_stopped", _nothing)
+    if "cancelled" in rule_:
+        request_cancel(world.services, run, signers()["operator"], "planted")
+        monkeypatch.setattr("fabric_dagster.supervisor.execution.wanted", _nothing)
+    with pytest.raises(AssertionError, match=said):
+        world.do(run, "unity_1")
