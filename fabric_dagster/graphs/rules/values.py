@@ -240,7 +240,7 @@ def _fits(case: Case, node: Node, ref: Ref, kind: str, path: Path) -> Iterator[F
         )
 
 
-def _crosses(  # noqa: PLR0917 - one reference, seen from both of its ends
+def _crosses(
     case: Case, node: Node, ref: Ref, kind: str, source: str, path: Path
 ) -> Iterator[Fault]:
     """An application's artifact leaves its application only through the seal."""
