@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo dev test setup lint proof lock bench clean
+PLUGIN := resources/photoshop/uxp/plugin
+
+.PHONY: demo dev test setup lint plugin proof lock bench clean
 
 demo: setup  ## one ticket becomes a finished offer icon in a Unity project
 	@$(BIN)/fabric demo
@@ -29,6 +31,13 @@ lint: setup  ## linters, import rules, types, Dagster's own checks
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/mypy
+	@$(MAKE) --no-print-directory plugin
+
+plugin:  ## the Photoshop plugin: types and linter, where npm is and its packages can be had
+	@command -v npm >/dev/null || { echo "plugin: no npm here, skipped"; exit 0; }; \
+	test -d $(PLUGIN)/node_modules || (cd $(PLUGIN) && npm ci --silent --no-audit --no-fund) \
+	  || { echo "plugin: its packages cannot be had here, skipped"; exit 0; }; \
+	cd $(PLUGIN) && npm run -s check && npm run -s lint
 
 proof: setup  ## long: kills at random points, fuzzing
 	@$(BIN)/python -m pytest -m proof
