@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fabric_dagster.contracts.specialist import TRANSITIONS
 from fabric_dagster.governance.authority import CODES
 from fabric_dagster.governance.lifecycle import LIFECYCLE, NEXT
 from fabric_dagster.governance.roles import SIGNED_BY, TABLE
@@ -49,6 +50,12 @@ def decisions() -> str:
     return "\n".join(["| what stands there | was it being taken back? | decision |", "|---|---|---|", *rows])
 
 
+def recommendations() -> str:
+    """What a result of each status may recommend, as a table."""
+    rows = [f"| {status} | {', '.join(sorted(names))} |" for status, names in TRANSITIONS.items()]
+    return "\n".join(["| status | may recommend |", "|---|---|", *rows])
+
+
 def authority() -> str:
     """Who may do what, as a table."""
     rows = []
@@ -85,6 +92,13 @@ A run rests, without a new ticket revision or a person's decision, in: {", ".joi
 {diagram(TASK)}
 
 {_table(TASK)}
+
+## A specialist's result
+
+From `fabric_dagster/contracts/specialist.py`. A result recommends exactly one transition of its status's row; the
+supervisor decides which follows.
+
+{recommendations()}
 
 ## Reconciliation
 
