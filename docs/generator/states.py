@@ -95,8 +95,8 @@ A run rests, without a new ticket revision or a person's decision, in: {", ".joi
 
 ## A specialist's result
 
-From `fabric_dagster/contracts/specialist.py`. A result recommends exactly one transition of its status's row; the
-supervisor decides which follows.
+From `fabric_dagster/contracts/specialist.py`. A result recommends exactly one transition of its
+status's row; the supervisor decides which follows.
 
 {recommendations()}
 
