@@ -106,12 +106,12 @@ def resolve(
 ) -> None:
     """Record what an operator found of an uncertain request. It is never sent again."""
     from resources.keys import load_signer
-    from resources.photoshop.uxp.requests import RequestLedger
+    from resources.photoshop.uxp.ledger import photoshop_ledger
     from resources.setup import keys_folder
 
     place = _home(home)
     signer = load_signer(keys_folder(place, identity), identity)
-    done = RequestLedger(_folder(place)).resolve(request, signer, place.trust_root(), decision, evidence)
+    done = photoshop_ledger(_folder(place)).resolve(request, signer, place.trust_root(), decision, evidence)
     document = {**done.as_dict(), "state": "resolved", "decision": decision, "by": identity}
     emit(
         document,

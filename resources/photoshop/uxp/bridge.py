@@ -29,6 +29,7 @@ from fabric_dagster.digests import digest_of
 from fabric_dagster.errors import CheckFailed, FabricError, NeedsPerson, OperationFailed
 from resources.keys import private_folder
 from resources.photoshop.uxp import pairing
+from resources.photoshop.uxp.ledger import photoshop_ledger
 from resources.photoshop.uxp.messages import (
     Accepted,
     Challenge,
@@ -45,7 +46,6 @@ from resources.photoshop.uxp.messages import (
     notification,
 )
 from resources.photoshop.uxp.methods import METHODS, MOST_BYTES, Method
-from resources.photoshop.uxp.requests import RequestLedger
 from resources.photoshop.uxp.schema import schema_digest
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Bridge:
         self._port = port
         #: replaces every method's own time limit: for tests.
         self._seconds = seconds
-        self.ledger = RequestLedger(folder)
+        self.ledger = photoshop_ledger(folder)
         self._server: Server | None = None
         self._thread: threading.Thread | None = None
         self._lock: FileLock | None = None

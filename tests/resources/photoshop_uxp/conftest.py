@@ -17,8 +17,8 @@ from resources.photoshop.sample import build_template
 from resources.photoshop.sample_art import daily_deal, starter_pack
 from resources.photoshop.uxp import pairing
 from resources.photoshop.uxp.bridge import Bridge
+from resources.photoshop.uxp.ledger import photoshop_ledger
 from resources.photoshop.uxp.provider import UxpPhotoshop
-from resources.photoshop.uxp.requests import RequestLedger
 
 NOW = "2026-01-01T00:00:00+00:00"
 
@@ -73,7 +73,7 @@ def photoshop(paired):
 def bridge(photoshop, tmp_path):
     """The shared bridge with a ledger of the test's own, connected."""
     made = photoshop[0]
-    made.ledger = RequestLedger(tmp_path / "ledger")
+    made.ledger = photoshop_ledger(tmp_path / "ledger")
     made.strays, made._seconds = 0, None
     made.wait(20)
     return made

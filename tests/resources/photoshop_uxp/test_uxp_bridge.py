@@ -19,9 +19,10 @@ from websockets.sync.server import serve
 from fabric_dagster.errors import CheckFailed, InvalidDocument, OperationFailed, Refused, UsageFault
 from resources.photoshop.uxp import methods, pairing
 from resources.photoshop.uxp.bridge import Bridge
+from resources.photoshop.uxp.ledger import photoshop_ledger
 from resources.photoshop.uxp.messages import PLUGIN_FAILURES, decode
-from resources.photoshop.uxp.requests import MOVES, RequestLedger
 from resources.photoshop.uxp.schema import schema_digest
+from resources.requests import MOVES
 
 NOW = "2026-01-01T00:00:00+00:00"
 
@@ -149,7 +150,7 @@ def test_one_process_serves_a_home(own):
 def test_what_a_dead_process_left_becomes_uncertain(tmp_path):
     """Sent or acknowledged, and no end: nobody knows."""
     pairing.pair(tmp_path / "home", NOW)
-    ledger = RequestLedger(tmp_path / "home")
+    ledger = photoshop_ledger(tmp_path / "home")
     for number, moves in enumerate(((), ("acknowledge",), ("complete",))):
         identity = "sha256:" + f"{number}" * 64
         ledger.record(identity, "s", methods.FINISH, "p")
@@ -161,7 +162,7 @@ def test_what_a_dead_process_left_becomes_uncertain(tmp_path):
 
 def test_an_identity_is_recorded_once(tmp_path):
     """Also after it ended."""
-    ledger = RequestLedger(tmp_path / "home")
+    ledger = photoshop_ledger(tmp_path / "home")
     ledger.record("sha256:" + "a" * 64, "s", methods.FINISH, "p")
     ledger.move("sha256:" + "a" * 64, "complete")
     with pytest.raises(OperationFailed):

@@ -11,7 +11,7 @@ from fabric_dagster.cli.main import main
 from fabric_dagster.errors import CheckFailed, Refused
 from resources.home import Home
 from resources.photoshop.uxp import cases, methods, pairing, qualify
-from resources.photoshop.uxp.requests import RequestLedger
+from resources.photoshop.uxp.ledger import photoshop_ledger
 from resources.photoshop.uxp.schema import schema_digest
 from resources.photoshop.uxp.shared import FOLDER
 from resources.setup import initialise
@@ -64,7 +64,7 @@ def test_pair_shows_the_token_once(home, capsys):
 
 def test_an_operator_resolves(home, capsys):
     """A request that nobody knows about ends by a signed decision."""
-    ledger = RequestLedger(home.path / FOLDER)
+    ledger = photoshop_ledger(home.path / FOLDER)
     identity = "sha256:" + "c" * 64
     ledger.record(identity, "s", methods.FINISH, "p")
     ledger.move(identity, "lose", {"why": "a test"})
@@ -90,7 +90,7 @@ def test_a_qualification_is_signed_and_tells_every_case(photoshop, paired, home,
     """Every case is in the record; the builder's signature covers it; a changed record is refused."""
     assert paired
     bridge, host = photoshop
-    bridge.ledger = RequestLedger(tmp_path / "ledger")
+    bridge.ledger = photoshop_ledger(tmp_path / "ledger")
     bridge.wait(20)
     monkeypatch.setattr(qualify, "CASES", cases.CASES[:2])
     host.misbehave("lie_export")

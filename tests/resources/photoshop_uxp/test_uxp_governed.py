@@ -8,7 +8,7 @@ from governed import GRAPH, do, end_validator, go, kinds, leftovers, opened, wri
 from fabric_dagster.errors import NeedsPerson
 from resources.home import Home
 from resources.photoshop.uxp import shared
-from resources.photoshop.uxp.requests import RequestLedger
+from resources.photoshop.uxp.ledger import photoshop_ledger
 from resources.setup import initialise
 from resources.supervision.assembly import Hall
 from resources.supervision.demonstration import make_executable
@@ -24,7 +24,7 @@ def hall(tmp_path, bridge, host, monkeypatch):
     initialise(home)
     text = home.config_file.read_text(encoding="utf-8")
     home.config_file.write_text(text.rstrip("\n") + "\nphotoshop: uxp\n", encoding="utf-8")
-    bridge.ledger = RequestLedger(home.path / shared.FOLDER)
+    bridge.ledger = photoshop_ledger(home.path / shared.FOLDER)
     monkeypatch.setattr(shared, "shared_bridge", lambda _folder: bridge)
     made = Hall(Home(home.path))
     make_executable(made, made.workflow(GRAPH), lambda _line: None)
@@ -41,7 +41,7 @@ def test_a_ticket_is_completed(hall, tmp_path):
     commission = hall.authorize(hall.workflow(GRAPH))
     assert "uxp/1.0.0" == commission.providers["photoshop"]
     assert [] == leftovers(hall.home.path)
-    assert {"completed"} == {item.state for item in hall.services and RequestLedger(
+    assert {"completed"} == {item.state for item in hall.services and photoshop_ledger(
         hall.home.path / shared.FOLDER).all()}  # fmt: skip
 
 
@@ -58,4 +58,4 @@ def test_a_dropped_socket_stops_the_run(hall, tmp_path, host):
     assert 4 == record.events[-1].body["exit_code"]
     assert "photoshop.uncertain" == record.events[-1].body["code"]
     assert "commit.begun" not in kinds(record)
-    assert 1 == len(RequestLedger(hall.home.path / shared.FOLDER).uncertain())
+    assert 1 == len(photoshop_ledger(hall.home.path / shared.FOLDER).uncertain())

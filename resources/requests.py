@@ -1,4 +1,4 @@
-"""The ledger of request identities: what was sent to Photoshop, and how each request ended.
+"""The ledger of request identities: what was sent to a live application, and how each request ended.
 
 Rules kept here:
 
@@ -35,7 +35,6 @@ Event = Literal["acknowledge", "complete", "fail", "lose", "resolve"]
 Decision = Literal["happened", "did_not_happen"]
 
 FILE: Final = "requests.sqlite"
-PAYLOAD_TYPE: Final = "application/vnd.fabric.photoshop-resolution+json"
 MOST_EVIDENCE: Final = 4096
 
 #: (state, event) → state
@@ -61,6 +60,18 @@ CREATE TABLE IF NOT EXISTS move (
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """What the ledger of one application says: its name, its two failure codes, the commands that mend."""
+
+    application: str
+    uncertain: str
+    refused: str
+    status: str
+    resolve: str
+    payload_type: str
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     """One request as it stands."""
 
@@ -77,10 +88,11 @@ class Recorded:
 
 
 class RequestLedger:
-    """The ledger in ``folder``; it may not exist yet."""
+    """The ledger in ``folder``, which may not exist yet, of the application that ``words`` names."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, words: Words) -> None:
         self.path = folder / FILE
+        self._words = words
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -96,8 +108,9 @@ class RequestLedger:
                 base.execute("COMMIT")
         except sqlite3.DatabaseError as fault:
             raise OperationFailed(
-                "uxp.ledger_failed", f"the ledger of requests cannot be used: {fault}", where=str(self.path),
-                mend="restore it from a backup: without it nothing is sent to Photoshop",
+                "requests.ledger_failed", f"the ledger of requests cannot be used: {fault}",
+                where=str(self.path),
+                mend=f"restore it from a backup: without it nothing is sent to {self._words.application}",
             ) from fault  # fmt: skip
 
     def record(self, identity: str, session: str, method: str, partition: str) -> None:
@@ -106,7 +119,7 @@ class RequestLedger:
             self._settled(base)
             if base.execute("SELECT 1 FROM request WHERE identity = ?", (identity,)).fetchone():
                 raise OperationFailed(
-                    "photoshop.request_refused", "this very request was sent before", value=identity,
+                    self._words.refused, "this very request was sent before", value=identity,
                     mend="a request is never sent again: stage the plan anew",
                 )  # fmt: skip
             row = (identity, session, method, partition, "sent", _now())
@@ -149,19 +162,19 @@ class RequestLedger:
         return [{"state": state, "at": at, **json.loads(detail)} for state, at, detail in rows]
 
     def require_settled(self) -> None:
-        """``NeedsPerson`` (``photoshop.uncertain``) while anything is uncertain."""
+        """``NeedsPerson`` (the code for it) while anything is uncertain."""
         with self._open() as base:
             self._settled(base)
 
-    @staticmethod
-    def _settled(base: sqlite3.Connection) -> None:
+    def _settled(self, base: sqlite3.Connection) -> None:
         found = _select(base, "state = 'uncertain'")
         if found:
+            name, method = self._words.application, found[0].method
             raise NeedsPerson(
-                "photoshop.uncertain",
-                f"whether Photoshop did {found[0].method} is unknown; nothing is sent before that is decided",
+                self._words.uncertain,
+                f"whether {name} did {method} is unknown; nothing is sent before that is decided",
                 where=found[0].identity[7:19],
-                mend="look at Photoshop, then run `fabric photoshop resolve`",
+                mend=f"look at {name}, then run `{self._words.resolve}`",
             )
 
     def resolve(
@@ -174,7 +187,7 @@ class RequestLedger:
         require(trust, operator, "run.reconcile")
         if not evidence.strip() or len(evidence) > MOST_EVIDENCE:
             raise UsageFault(
-                "uxp.no_evidence", f"the evidence must have 1 to {MOST_EVIDENCE} characters",
+                "requests.no_evidence", f"the evidence must have 1 to {MOST_EVIDENCE} characters",
                 mend="say what was looked at and what was there",
             )  # fmt: skip
         with self._open() as base:
@@ -185,12 +198,12 @@ class RequestLedger:
             ]
             if len(found) != 1:
                 raise UsageFault(
-                    "uxp.no_request", f"{len(found)} uncertain requests begin so", value=begins,
-                    mend="see `fabric photoshop status`",
+                    "requests.no_such_request", f"{len(found)} uncertain requests begin so", value=begins,
+                    mend=f"see `{self._words.status}`",
                 )  # fmt: skip
             (item,) = found
             body = {**item.as_dict(), "decision": decision, "evidence": evidence, "by": operator.identity}
-            envelope = dsse_sign(PAYLOAD_TYPE, canonical(body), operator.keyid, operator.sign)
+            envelope = dsse_sign(self._words.payload_type, canonical(body), operator.keyid, operator.sign)
             _move(base, item.identity, "resolve", {"resolution": envelope})
         return item
 
@@ -205,9 +218,9 @@ class RequestLedger:
         def verify(signature: bytes, message: bytes) -> bool:
             return any(trust.signed_by_role(role, signature, message) for role in ("operator", "validator"))
 
-        payload = json.loads(dsse_open(envelope, PAYLOAD_TYPE, verify))
+        payload = json.loads(dsse_open(envelope, self._words.payload_type, verify))
         if payload.get("identity") != identity:
-            raise CheckFailed("uxp.resolution_foreign", "the decision is about another request")
+            raise CheckFailed("requests.resolution_foreign", "the decision is about another request")
         return payload
 
 
@@ -223,7 +236,7 @@ def _move(base: sqlite3.Connection, identity: str, event: Event, detail: dict[st
     target = MOVES.get((row[0], event)) if row else None
     if target is None:
         raise CheckFailed(
-            "uxp.no_such_move", f"a request that is {row[0] if row else 'unknown'} can't {event}",
+            "requests.no_such_move", f"a request that is {row[0] if row else 'unknown'} can't {event}",
             value=identity,
         )  # fmt: skip
     base.execute("UPDATE request SET state = ? WHERE identity = ?", (target, identity))
