@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -166,6 +167,8 @@ def rebuild(url: str, anchors: Path) -> int:
 
 LIMIT = "canonicalise, hash and sign alone"
 PROOF = "Ed25519 verify alone"
+#: What was busy work of this process, whatever else the machine had to do; a server's own work is not in it.
+BUSY = " (processor time)"
 BATCHED, SINGLY = f"signed append, batch of {BATCH}", "signed append, single"
 ONE_CORE, ALL_CORES = "verify {:,} events on one core", "verify {:,} events on all cores"
 REBUILD = "projections of {:,} runs rebuilt"
@@ -198,10 +201,12 @@ def measure(rounds: int | None = None) -> Report:
     return report
 
 
-def _timed(work: Callable[[], int], into: list[float]) -> None:
-    began = time.perf_counter()
+def _timed(row: str, work: Callable[[], int], rates: dict[str, list[float]]) -> None:
+    """Events a second, by the clock and by this process's own time on a core."""
+    began, busy = time.perf_counter(), time.process_time()
     count = work()
-    into.append(count / (time.perf_counter() - began))
+    rates.setdefault(row, []).append(count / (time.perf_counter() - began))
+    rates.setdefault(row + BUSY, []).append(count / (time.process_time() - busy))
 
 
 def _round(benches: dict[str, Bench], rates: dict[str, list[float]]) -> None:
@@ -215,17 +220,19 @@ def _round(benches: dict[str, Bench], rates: dict[str, list[float]]) -> None:
             f"{name}: verify on one core": bench.verify,
         }
     for row, work in rows.items():
-        _timed(work, rates.setdefault(row, []))
+        _timed(row, work, rates)
 
 
 def _compare(name: str, rates: dict[str, list[float]], compared: dict[str, Spread]) -> None:
-    aims = {"SQLite": " (aim at least 0.35)"}
+    verify, limit = f"{name}: verify on one core", rates[LIMIT]
     compared |= {
-        f"{name}: batch append / {LIMIT}{aims.get(name, '')}": ratios(
-            rates[f"{name}: {BATCHED}"], rates[LIMIT]
+        f"{name}: batch append / {LIMIT}{' (aim at least 0.35)' if name == 'SQLite' else ''}": ratios(
+            rates[f"{name}: {BATCHED}"], limit
         ),
-        f"{name}: verify on one core / {PROOF} (aim at least 0.8)": ratios(
-            rates[f"{name}: verify on one core"], rates[PROOF]
+        f"{name}: that by processor time": ratios(rates[f"{name}: {BATCHED}{BUSY}"], rates[LIMIT + BUSY]),
+        f"{name}: verify on one core / {PROOF}": ratios(rates[verify], rates[PROOF]),
+        f"{name}: the same by processor time (aim at least 0.8)": ratios(
+            rates[verify + BUSY], rates[PROOF + BUSY]
         ),
         f"{name}: single append / raw insert": ratios(
             rates[f"{name}: {SINGLY}"], rates[f"{name}: raw insert, single"]
@@ -260,9 +267,9 @@ def _long(
     store = open_store(item.long, anchors)
     events = LONG * (RUN + 1)
     for row, jobs in ((ONE_CORE, 1), (ALL_CORES, os.cpu_count())):
-        _timed(lambda jobs=jobs: proven(store, jobs), rates.setdefault(f"{name}: {row.format(events)}", []))
+        _timed(f"{name}: {row.format(events)}", partial(proven, store, jobs), rates)
     store.close()
-    _timed(lambda: rebuild(item.long, anchors), rates.setdefault(f"{name}: {REBUILD.format(LONG)}", []))
+    _timed(f"{name}: {REBUILD.format(LONG)}", partial(rebuild, item.long, anchors), rates)
 
 
 def _fill(
@@ -272,6 +279,7 @@ def _fill(
     compared: dict[str, Spread],
 ) -> None:
     spreads = {row: Spread.of(sample) for row, sample in rates.items()}
+    shown = {row: spread for row, spread in spreads.items() if not row.endswith(BUSY)}
     waits = {row: Spread.of(sample) for row, sample in times.items()}
     report.figures = {
         "events_per_second": {row: spread.as_dict() for row, spread in spreads.items()},
@@ -286,7 +294,7 @@ def _fill(
         Table(
             "Events a second: median, least, most",
             ("", "median", "least", "most"),
-            [(n, f"{r.median:,.0f}", f"{r.least:,.0f}", f"{r.most:,.0f}") for n, r in spreads.items()],
+            [(n, f"{r.median:,.0f}", f"{r.least:,.0f}", f"{r.most:,.0f}") for n, r in shown.items()],
         ),
         Table(
             "Milliseconds: median (quartiles)",
