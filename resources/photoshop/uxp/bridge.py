@@ -27,6 +27,7 @@ from websockets.sync.server import serve
 
 from fabric_dagster.digests import digest_of
 from fabric_dagster.errors import CheckFailed, FabricError, NeedsPerson, OperationFailed
+from fabric_dagster.supervisor import watch
 from resources.keys import private_folder
 from resources.photoshop.uxp import pairing
 from resources.photoshop.uxp.ledger import photoshop_ledger
@@ -222,11 +223,21 @@ class Bridge:
                 return self._result(link, entry, identity, frame)
 
     def _frame(self, link: Link, entry: Method, identity: str, deadline: float, limit: float) -> Incoming:
-        """The next frame, or the loss of the request."""
-        try:
-            frame = link.inbox.get(timeout=max(0.0, deadline - time.monotonic()))
-        except queue.Empty:
-            self._lose(link, entry, identity, f"it took longer than {limit:g} s")
+        """The next frame, or the loss of the request; the task's watch may end the wait."""
+        while True:
+            left = max(0.0, deadline - time.monotonic())
+            try:
+                frame = link.inbox.get(timeout=watch.patience(left))
+                break
+            except queue.Empty:
+                if time.monotonic() >= deadline:
+                    self._lose(link, entry, identity, f"it took longer than {limit:g} s")
+            try:
+                watch.check()
+            except FabricError as fault:
+                # The task ends as its watch says; what Photoshop does with the request is nobody's to know.
+                self._lost(link, entry, identity, f"it was no longer waited for: {fault.faults[0].what}")
+                raise
         if frame is None:
             self._lose(link, entry, identity, "the connection ended before the answer")
         if isinstance(frame, FabricError):
@@ -256,11 +267,14 @@ class Bridge:
         with contextlib.suppress(CheckFailed):
             self.ledger.move(identity, "acknowledge")
 
-    def _lose(self, link: Link, entry: Method, identity: str, why: str) -> NoReturn:
-        """Nobody knows what became of a request: record that, end the session, and stop."""
+    def _lost(self, link: Link, entry: Method, identity: str, why: str) -> None:
         if not entry.read_only:
             self.ledger.move(identity, "lose", {"why": why})
         self._drop(link, BROKEN, "lost")
+
+    def _lose(self, link: Link, entry: Method, identity: str, why: str) -> NoReturn:
+        """Nobody knows what became of a request: record that, end the session, and stop."""
+        self._lost(link, entry, identity, why)
         if entry.read_only:
             raise OperationFailed(
                 "photoshop.not_connected", f"Photoshop did not answer: {why}", where=entry.name,

@@ -11,6 +11,7 @@ from plans import ALL, EXPORT, HIDE, OPEN, REPLACE, TEXT, bound
 
 from fabric_dagster.capabilities.registry import failure_codes
 from fabric_dagster.errors import NeedsPerson, OperationFailed, Refused, UsageFault
+from fabric_dagster.supervisor import watch
 from resources.photoshop.uxp import methods
 
 #: (misbehaviour, plan, the code that it comes to): nothing is left, nothing is uncertain
@@ -122,6 +123,17 @@ def test_a_save_beyond_its_time_is_uncertain(stage, live, host, bridge):
     host.misbehave("slow_save", milliseconds=4500)
     with pytest.raises(NeedsPerson, match="took longer than 3 s"):
         live.stage(bound(stage, live, (OPEN, HIDE)), stage)
+
+
+def test_a_task_over_its_budget_waits_for_no_answer(stage, live, host, bridge):
+    """The task ends as its watch says; what was asked stays uncertain, and is not asked again."""
+    host.misbehave("slow_save", milliseconds=4500)
+    watched = watch.Watch(1.5, "photoshop.budget_exceeded")
+    with pytest.raises(OperationFailed) as caught, watch.watching(watched):
+        live.stage(bound(stage, live, (OPEN, HIDE)), stage)
+    assert "photoshop.budget_exceeded" == caught.value.code
+    (lost,) = bridge.ledger.uncertain()
+    assert "uncertain" == lost.state
 
 
 def test_a_long_save_within_its_time_is_done(stage, live, host):
