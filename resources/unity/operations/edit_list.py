@@ -10,9 +10,17 @@ from resources.unity.operations.fields import holds
 from resources.unity.operations.references import check_reference
 from resources.unity.operations.set_property import plain_value
 from resources.unity.operations.workspace import mapped
-from resources.unity.text import Splice, TextFault, apply, insert_item, remove_item, scalars
+from resources.unity.text import (
+    Splice,
+    TextFault,
+    apply,
+    insert_item,
+    move_item,
+    remove_item,
+    repeat_item,
+    scalars,
+)
 from resources.unity.text.edits import kind_of
-from resources.unity.text.nodes import Sequence
 from resources.unity.text.paths import Found
 
 if TYPE_CHECKING:
@@ -75,54 +83,6 @@ def _refuse_other_type(workspace: Workspace, file: UnityFile, args: EditList, va
         raise TextFault("value.type", "the items are texts", where=args.path, mend="give a text, in quotes")
     if wanted in {"number", "integer", "decimal"} and not is_number and kinds & {"integer", "decimal"}:
         raise TextFault("value.type", "the items are numbers", where=args.path, mend="give a number")
-
-
-# -- whole items: their own lines, moved or repeated as they are
-
-
-def move_item(file: UnityFile, document: str, path: str, index: int, to: int) -> list[Splice]:
-    """Splices that put item ``index`` of the list at ``path`` where ``to`` is; its lines move whole."""
-    start, end, items = _lines(file, document, path)
-    for given in (index, to):
-        _in_range(given, len(items), path)
-    moved = list(items)
-    moved.insert(to, moved.pop(index))
-    return [] if moved == items else [Splice(start, end, _joined(file, moved, end))]
-
-
-def repeat_item(file: UnityFile, document: str, path: str, index: int, like: int) -> list[Splice]:
-    """Splices that insert a copy of item ``like`` before item ``index``."""
-    start, end, items = _lines(file, document, path)
-    _in_range(like, len(items), path)
-    _in_range(index, len(items) + 1, path)
-    return [Splice(start, end, _joined(file, [*items[:index], items[like], *items[index:]], end))]
-
-
-def _in_range(index: int, length: int, path: str) -> None:
-    if index >= length:
-        raise TextFault(
-            "path.index", f"the list has no item {index}: the highest is {length - 1}", where=path
-        )
-
-
-def _lines(file: UnityFile, document: str, path: str) -> tuple[int, int, list[bytes]]:
-    """Start and end of a block list's lines, and each item's lines without the last line end."""
-    node = file.find(document, path).node
-    data = file.data
-    if not isinstance(node, Sequence) or node.flow:
-        raise TextFault("value.not_list", "at this path stands no list of several lines", where=path)
-    starts = [data.rfind(b"\n", 0, dash) + 1 for dash in node.dashes]
-    if any(data[line:dash].strip(b" ") for line, dash in zip(starts, node.dashes, strict=True)):
-        raise TextFault("value.nested_list", "a list within a list is not edited by item", where=path)
-    stop = data.find(b"\n", node.end)
-    end = len(data) if stop < 0 else stop + 1
-    pieces = [data[a:b].rstrip(b"\r\n") for a, b in zip(starts, [*starts[1:], end], strict=True)]
-    return starts[0], end, pieces
-
-
-def _joined(file: UnityFile, items: list[bytes], end: int) -> bytes:
-    newline = file.newline_at(max(end - 1, 0))
-    return newline.join(items) + (newline if file.data[:end].endswith(b"\n") else b"")
 
 
 def _observed(workspace: Workspace, args: EditList) -> Iterator[Observation]:

@@ -8,7 +8,7 @@ Stands alone: imports nothing else of the project and no library. Never guesses:
 from resources.unity.text.edits import Splice, apply, set_value
 from resources.unity.text.errors import TextFault
 from resources.unity.text.file import UnityFile
-from resources.unity.text.lists import insert_item, remove_item
+from resources.unity.text.lists import insert_item, move_item, remove_item, repeat_item
 from resources.unity.text.references import Reference, scan_references, scan_rows
 
 __all__ = [
@@ -18,7 +18,9 @@ __all__ = [
     "UnityFile",
     "apply",
     "insert_item",
+    "move_item",
     "remove_item",
+    "repeat_item",
     "scan_references",
     "scan_rows",
     "set_value",

@@ -1,4 +1,4 @@
-"""Insert and remove items of a block list, in the list's own indentation.
+"""Insert, remove, move and repeat items of a block list, in the list's own indentation.
 
 Only lists whose items stand on lines of their own; a list on one line, or within another one's line, is
 refused. An empty list is ``[]`` and becomes that again.
@@ -29,8 +29,7 @@ def insert_item(
     """
     found = file.find(file_id, path)
     node = _list(found, path)
-    if not 0 <= index <= len(node.items):
-        raise TextFault("path.index", f"the list has {len(node.items)} items", where=path, value=str(index))
+    _in_range(index, len(node.items), path, more=1)
     data = file.data
     column = node.column
     newline = file.newline_at(node.start)
@@ -56,8 +55,7 @@ def remove_item(file: UnityFile, file_id: str, path: str, index: int) -> list[Sp
     """Splices that remove item ``index`` of the list at ``path``; the last one leaves ``[]``."""
     found = file.find(file_id, path)
     node = _list(found, path)
-    if not 0 <= index < len(node.items):
-        raise TextFault("path.index", f"the list has {len(node.items)} items", where=path, value=str(index))
+    _in_range(index, len(node.items), path)
     data = file.data
     _own_lines(data, node, path)
     if len(node.items) == 1:
@@ -72,6 +70,48 @@ def remove_item(file: UnityFile, file_id: str, path: str, index: int) -> list[Sp
     if end >= 0:
         return [Splice(start, end + 1, b"")]
     return [Splice(start - len(file.newline_at(node.start)), len(data), b"")]
+
+
+def move_item(file: UnityFile, file_id: str, path: str, index: int, to: int) -> list[Splice]:
+    """Splices that put item ``index`` of the list at ``path`` where ``to`` is; its lines move whole."""
+    start, end, items = _lines(file, file_id, path)
+    for given in (index, to):
+        _in_range(given, len(items), path)
+    moved = list(items)
+    moved.insert(to, moved.pop(index))
+    return [] if moved == items else [Splice(start, end, _joined(file, moved, end))]
+
+
+def repeat_item(file: UnityFile, file_id: str, path: str, index: int, like: int) -> list[Splice]:
+    """Splices that insert a copy of item ``like`` before item ``index``, line by line."""
+    start, end, items = _lines(file, file_id, path)
+    _in_range(like, len(items), path)
+    _in_range(index, len(items), path, more=1)
+    return [Splice(start, end, _joined(file, [*items[:index], items[like], *items[index:]], end))]
+
+
+def _in_range(index: int, length: int, path: str, *, more: int = 0) -> None:
+    if not 0 <= index < length + more:
+        raise TextFault("path.index", f"the list has {length} items", where=path, value=str(index))
+
+
+def _lines(file: UnityFile, file_id: str, path: str) -> tuple[int, int, list[bytes]]:
+    """Start and end of a list's lines, and each item's lines without the last line end."""
+    data = file.data
+    node = _list(file.find(file_id, path), path)
+    if not node.items:
+        return node.start, node.end, []
+    _own_lines(data, node, path)
+    starts = [data.rfind(b"\n", 0, dash) + 1 for dash in node.dashes]
+    stop = data.find(b"\n", node.end)
+    end = len(data) if stop < 0 else stop + 1
+    pieces = [data[a:b].rstrip(b"\r\n") for a, b in zip(starts, [*starts[1:], end], strict=True)]
+    return starts[0], end, pieces
+
+
+def _joined(file: UnityFile, items: list[bytes], end: int) -> bytes:
+    newline = file.newline_at(max(end - 1, 0))
+    return newline.join(items) + (newline if file.data[:end].endswith(b"\n") else b"")
 
 
 def _list(found: Found, path: str) -> Sequence:

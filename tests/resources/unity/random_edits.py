@@ -4,8 +4,16 @@ import random
 
 import yaml
 
-from resources.unity.operations.edit_list import move_item
-from resources.unity.text import Splice, TextFault, UnityFile, apply, insert_item, remove_item, set_value
+from resources.unity.text import (
+    Splice,
+    TextFault,
+    UnityFile,
+    apply,
+    insert_item,
+    move_item,
+    remove_item,
+    set_value,
+)
 from resources.unity.text.edits import kind_of
 from resources.unity.text.file import plain
 from resources.unity.text.nodes import Sequence

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.unity.operations.edit_list import move_item, repeat_item
-from resources.unity.text import UnityFile, apply, insert_item, remove_item
+from resources.unity.text import UnityFile, apply, insert_item, move_item, remove_item, repeat_item
 
 ITEMS = st.lists(
     st.sampled_from(["1", "22", "{fileID: 7}", "a: 1\n    b: 2", "'x: y'"]), min_size=1, max_size=8
