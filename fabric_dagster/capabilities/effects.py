@@ -19,6 +19,8 @@ EFFECTS: dict[str, str] = {
     "unity.asset.move": "move or rename an asset or a folder with its .meta",
     "unity.asset.delete": "delete an asset or a folder that nothing refers to",
     "unity.assembly.write": "change which assemblies an assembly definition refers to",
+    "unity.editor.run": "run a batch editor, and the project's own scripts in it, on a private copy",
+    "unity.player.write": "write a built player into the run's stage",
     "unity.transaction.undo": "restore what this run wrote, where the bytes are still ours",
 }
 
