@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fabric_dagster.contracts.handoff import Handoff
     from fabric_dagster.contracts.specialist import ArtifactRef
     from fabric_dagster.supervisor.execution import Outcome
-    from fabric_dagster.supervisor.projection import ApprovalRecord
+    from fabric_dagster.supervisor.records import ApprovalRecord
 
 Metadata = dict[str, Any]
 

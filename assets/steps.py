@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from assets.names import Line, Station
     from assets.office import Office
     from fabric_dagster.errors import Fault
-    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.records import RunRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 

@@ -13,7 +13,7 @@ from assets.names import (
     tickets,
 )
 from fabric_dagster.supervisor.approvals import wanted
-from fabric_dagster.supervisor.projection import RunRecord
+from fabric_dagster.supervisor.records import RunRecord
 from resources.supervision.dagster import FabricResource
 from sensors.inbox import Taken, look
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from fabric_dagster.graphs.compiled import CompiledGraph
     from fabric_dagster.spine.ports import Event
-    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.records import RunRecord
     from resources.supervision.assembly import Hall
 
 EVERY_SECONDS = 15

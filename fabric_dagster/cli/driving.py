@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import dagster as dg
 
     from fabric_dagster.errors import FabricError
-    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.records import RunRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
     from resources.supervision.assembly import Hall

@@ -9,7 +9,7 @@ from fabric_dagster.errors import UsageFault
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.records import RunRecord
     from fabric_dagster.supervisor.workflows import Workflow
     from resources.supervision.assembly import Hall
 

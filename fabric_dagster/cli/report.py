@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fabric_dagster.artifacts.ports import ArtifactStore
-    from fabric_dagster.supervisor.projection import RunRecord, TaskRecord
+    from fabric_dagster.supervisor.records import RunRecord, TaskRecord
     from resources.supervision.assembly import Hall
 
 SHORT = 19

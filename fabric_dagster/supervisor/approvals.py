@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fabric_dagster.governance.trust import TrustRoot
     from fabric_dagster.graphs.compiled import CompiledGraph
     from fabric_dagster.spine.ports import Signer
-    from fabric_dagster.supervisor.projection import ApprovalRecord, RunRecord
+    from fabric_dagster.supervisor.records import ApprovalRecord, RunRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 

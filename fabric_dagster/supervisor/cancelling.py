@@ -23,7 +23,7 @@ from fabric_dagster.supervisor.stops import refuse_stopped
 
 if TYPE_CHECKING:
     from fabric_dagster.spine.ports import Signer
-    from fabric_dagster.supervisor.projection import CancelRecord, RunRecord
+    from fabric_dagster.supervisor.records import CancelRecord, RunRecord
     from fabric_dagster.supervisor.services import Services
 
 

@@ -21,7 +21,7 @@ from fabric_dagster.supervisor.shield import uninterrupted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fabric_dagster.supervisor.projection import RunRecord, TaskRecord
+    from fabric_dagster.supervisor.records import RunRecord, TaskRecord
     from fabric_dagster.supervisor.services import Services
 
 

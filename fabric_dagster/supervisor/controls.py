@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fabric_dagster.contracts.evidence import BlindEvidence
     from fabric_dagster.contracts.ticket import Ticket
     from fabric_dagster.graphs.compiled import CompiledPartition
-    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.records import RunRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 

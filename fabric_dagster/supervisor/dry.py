@@ -14,7 +14,7 @@ from fabric_dagster.digests import canonical, digest_of
 from fabric_dagster.intelligence.decide import decide
 from fabric_dagster.spine.ports import Event
 from fabric_dagster.supervisor.binding import Binder, store_plan
-from fabric_dagster.supervisor.projection import RunRecord, TaskRecord
+from fabric_dagster.supervisor.records import RunRecord, TaskRecord
 from fabric_dagster.supervisor.staging import stage_plan
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fabric_dagster.contracts.commission import Commission
     from fabric_dagster.graphs.compiled import CompiledGraph
     from fabric_dagster.spine.ports import Event
-    from fabric_dagster.supervisor.projection import RunRecord, TaskRecord
+    from fabric_dagster.supervisor.records import RunRecord, TaskRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 

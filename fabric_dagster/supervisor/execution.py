@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from fabric_dagster.contracts.specialist import ObservationRecord, SpecialistResult, SpecialistTask
     from fabric_dagster.graphs.compiled import CompiledPartition
     from fabric_dagster.supervisor.ports import Provider, Staged
-    from fabric_dagster.supervisor.projection import RunRecord, TaskRecord
+    from fabric_dagster.supervisor.records import RunRecord, TaskRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fabric_dagster.contracts.skill_graph import RecoveryEdge
     from fabric_dagster.contracts.specialist import SpecialistTask
     from fabric_dagster.graphs.compiled import CompiledGraph
-    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.records import RunRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fabric_dagster.graphs.compiled import CompiledGraph, CompiledPartition
-    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.records import RunRecord
 
 
 def without(compiled: CompiledGraph, gone: Iterable[str]) -> frozenset[str]:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from fabric_dagster.contracts.commission import Commission
     from fabric_dagster.contracts.evidence import Verdict
-    from fabric_dagster.supervisor.projection import RunRecord, VerdictRecord
+    from fabric_dagster.supervisor.records import RunRecord, VerdictRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fabric_dagster.spine.ports import Signer
-    from fabric_dagster.supervisor.projection import RunRecord, TaskRecord
+    from fabric_dagster.supervisor.records import RunRecord, TaskRecord
     from fabric_dagster.supervisor.services import Services
 
 

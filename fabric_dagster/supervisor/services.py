@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fabric_dagster.governance.trust import TrustRoot
     from fabric_dagster.spine.ports import EventStore, Signer
     from fabric_dagster.supervisor.ports import Provider
-    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.records import RunRecord
     from fabric_dagster.supervisor.workflows import Workflow
 
 

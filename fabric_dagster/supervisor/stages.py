@@ -18,7 +18,7 @@ from fabric_dagster.errors import Conflict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.records import RunRecord
     from fabric_dagster.supervisor.services import Services
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fabric_dagster.contracts.physical_plan import Operation, PhysicalPlan
     from fabric_dagster.graphs.compiled import CompiledGraph, CompiledPartition
     from fabric_dagster.supervisor.ports import Provider
-    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.records import RunRecord
     from fabric_dagster.supervisor.services import Services
 
 OUT_OF_TASK = "authority.out_of_task"

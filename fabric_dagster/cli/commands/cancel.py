@@ -10,7 +10,7 @@ from fabric_dagster.cli.acting import AsOption
 from fabric_dagster.cli.output import HomeOption, JsonFlag, emit, note, say
 
 if TYPE_CHECKING:
-    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.records import RunRecord
     from fabric_dagster.supervisor.services import Services
 
 #: How long to wait for the run's next safe point, in seconds; afterwards it comes by itself.

@@ -11,7 +11,7 @@ import typer
 from fabric_dagster.cli.output import HomeOption, JsonFlag, emit, say
 
 if TYPE_CHECKING:
-    from fabric_dagster.supervisor.projection import RunRecord
+    from fabric_dagster.supervisor.records import RunRecord
     from resources.supervision.assembly import Hall
 
 REFUSED = 3
