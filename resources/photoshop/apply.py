@@ -17,7 +17,7 @@ from fabric_dagster.capabilities.plans import read_plan
 from fabric_dagster.digests import digest_file
 from fabric_dagster.errors import Conflict, FabricError, Fault, InvalidDocument, UsageFault
 from resources.files.paths import folded, under
-from resources.photoshop.client import Worker, shared
+from resources.photoshop.client import Pool, Worker, shared
 from resources.photoshop.provider import EXPORT, OPEN, READS, REPLACE, SERVES
 
 if TYPE_CHECKING:
@@ -36,7 +36,12 @@ class Applied:
 
 
 def apply_plan(
-    source: Path, plan_file: Path, out: Path, *, fonts: tuple[Path, ...] = (), worker: Worker | None = None
+    source: Path,
+    plan_file: Path,
+    out: Path,
+    *,
+    fonts: tuple[Path, ...] = (),
+    worker: Worker | Pool | None = None,
 ) -> Applied:
     """Run the plan on a copy of ``source`` and write it to ``out``; exports go beside ``out``.
 

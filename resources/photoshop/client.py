@@ -16,13 +16,18 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context, copy_context
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fabric_dagster.errors import FabricError, Fault, InvalidDocument, OperationFailed, UsageFault
 from fabric_dagster.supervisor import watch
 from resources.photoshop.psd.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CLASSES: Final = {cls.__name__: cls for cls in (InvalidDocument, OperationFailed, UsageFault)}
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -179,9 +184,72 @@ def _error(error: dict[str, Any]) -> FabricError:
     return cls.of(faults)
 
 
+class Pool:
+    """Warm workers, by default one a core: documents are worked on side by side, each in its own process.
+
+    A worker starts when all others are busy, so a caller that asks for one thing at a time has one.
+    """
+
+    def __init__(self, size: int | None = None, limits: Limits | None = None) -> None:
+        """Nothing starts before the first request."""
+        self.limits = limits or Limits()
+        self.size = size or os.cpu_count() or 1
+        self._fill()
+
+    def _fill(self) -> None:
+        """Have all workers free; a child process that was forked from us gets its own."""
+        self._owner = os.getpid()
+        self._workers = [Worker(self.limits) for _ in range(self.size)]
+        #: the last one that was given back is warm, so it is the first to be taken
+        self._free: queue.LifoQueue[Worker] = queue.LifoQueue()
+        for worker in self._workers:
+            self._free.put(worker)
+
+    @property
+    def pids(self) -> list[int]:
+        """The running workers' process ids."""
+        return [worker.pid for worker in self._workers if worker.pid is not None]
+
+    def call(self, method: str, params: dict[str, Any], *, limits: Limits | None = None) -> Any:  # noqa: ANN401
+        """``Worker.call`` on a worker that is free, waiting for one where none is. Thread-safe."""
+        if os.getpid() != self._owner:
+            self._fill()
+        worker = self._taken()
+        try:
+            return worker.call(method, params, limits=limits)
+        finally:
+            self._free.put(worker)
+
+    def each(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[Any]:
+        """Every call's result, in order, worked on side by side; a failed one's place holds its error."""
+
+        def one(context: Context, call: tuple[str, dict[str, Any]]) -> Any:  # noqa: ANN401 - the worker's JSON
+            try:
+                return context.run(self.call, *call)
+            except FabricError as error:
+                return error
+
+        # A thread has no context of its own: the task's watch goes with each call.
+        contexts = [copy_context() for _ in calls]
+        with ThreadPoolExecutor(self.size) as threads:
+            return list(threads.map(one, contexts, calls))
+
+    def close(self) -> None:
+        """End every worker."""
+        for worker in self._workers:
+            worker.close()
+
+    def _taken(self) -> Worker:
+        while True:
+            try:
+                return self._free.get(timeout=watch.patience(START_SECONDS))
+            except queue.Empty:
+                watch.check()
+
+
 @cache
-def shared() -> Worker:
-    """The process-wide worker."""
-    worker = Worker()
-    atexit.register(worker.close)
-    return worker
+def shared() -> Pool:
+    """The process-wide workers."""
+    pool = Pool()
+    atexit.register(pool.close)
+    return pool

@@ -31,6 +31,8 @@ JPEG_QUALITY = 85
 FAST_MODES = {"rgb", "grayscale"}
 FAST_DEPTHS = {8, 16}
 EIGHT = 8
+#: rows that are blended at once
+BAND = 256
 #: how far two engines may differ and still have drawn the same: mean, and all but a thousandth, of 255
 AGREED_MEAN, AGREED_SHARE, AGREED_MOST = 0.75, 0.999, 2.0
 
@@ -76,8 +78,10 @@ def is_fast(container: Container) -> bool:
 
 
 def _rgba(bgra: bytes, width: int, height: int) -> NDArray[np.uint8]:
+    import cv2
+
     pixels = np.frombuffer(bgra, np.uint8).reshape(height, width, 4)
-    return np.ascontiguousarray(pixels[..., [2, 1, 0, 3]])
+    return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGRA2RGBA), np.uint8)
 
 
 def narrowed(container: Container, shown: set[int], *, unclip: int) -> Container:
@@ -218,23 +222,35 @@ def refresh_previews(container: Container, picture: NDArray[np.uint8]) -> None:
     header = container.header
     if not is_fast(container):
         raise _unsupported("its merged image can't be written in this mode and depth")
-    planes = merged_planes(container)
     colours = COLOUR_CHANNELS[header.mode]
-    alpha = picture[..., 3:].astype(np.float32) / 255
     # Photoshop stores the merged colours blended over white, transparency beside them.
-    over_white = picture[..., :3] * alpha + 255 * (1 - alpha)
-    shown = np.round(over_white[..., :colours]).astype(np.uint8)
+    shown = _blended(picture)
     info = container.layer_info
     new = [shown[..., plane] for plane in range(colours)]
     if info and info.transparency_first and header.channels > colours:
         new.append(picture[..., 3])
+    shape = (header.channels, header.height, header.width)
+    # Only what is kept need be decoded.
+    planes = np.empty(shape, NATIVE[header.depth]) if len(new) == shape[0] else merged_planes(container)
     for number, plane in enumerate(new):
         planes[number] = plane.astype(np.uint16) * 257 if header.depth == 16 else plane  # noqa: PLR2004
     kind = container.compression if container.compression in {RAW, RLE} else RLE
     stacked = planes.reshape(-1, header.width)
     container.compression = kind
     container.image = encode_rows(stacked, kind, header.version)
-    thumbnail(container, np.round(over_white).astype(np.uint8))
+    thumbnail(container, shown)
+
+
+def _blended(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Straight colours over white, in bands of rows so that memory stays bounded."""
+    shown = np.ascontiguousarray(picture[..., :3])
+    for start in range(0, len(picture), BAND):
+        alpha = picture[start : start + BAND, :, 3:]
+        if alpha.min() < 255:  # noqa: PLR2004 - opaque
+            share = alpha.astype(np.float32) / 255
+            over = shown[start : start + BAND] * share + 255 * (1 - share)
+            shown[start : start + BAND] = np.round(over)
+    return shown
 
 
 def merged_planes(container: Container) -> NDArray[Any]:

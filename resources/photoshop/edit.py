@@ -14,7 +14,7 @@ from typing import Any, Final
 from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import Fault, OperationFailed
 from resources.photoshop.blockdiff import diff, gate
-from resources.photoshop.compose import composite, has_preview, refresh_previews
+from resources.photoshop.compose import Picture, composite, has_preview, refresh_previews
 from resources.photoshop.document import Document, build
 from resources.photoshop.png import write_atomically
 from resources.photoshop.psd.container import Container, parse
@@ -37,6 +37,7 @@ class Copy:
     #: name → bytes and what may differ in them
     checkpoints: dict[str, tuple[bytes, tuple[str, ...]]] = field(default_factory=dict)
     _bytes: bytes | None = None
+    _picture: Picture | None = None
 
     @property
     def document(self) -> Document:
@@ -50,24 +51,32 @@ class Copy:
         if info is not None and any(key.startswith("layer/") for key in meant):
             info.touched = True
         self.stale = self.stale or previews
-        self._bytes = None
+        self._bytes = self._picture = None
 
     def data(self) -> bytes:
         """The bytes now, with previews that show the layers."""
         if self.stale and has_preview(self.container):
             picture = composite(self.container, self.container.dump())
             refresh_previews(self.container, picture.pixels)
+            self._picture = picture
             self.meant += PREVIEW_BLOCKS
         self.stale = False
         if self._bytes is None:
             self._bytes = self.container.dump() if self.meant else self.source
         return self._bytes
 
+    def shown(self) -> Picture:
+        """What the document shows now: drawn once, for previews and exports alike."""
+        data = self.data()
+        if self._picture is None:
+            self._picture = composite(self.container, data)
+        return self._picture
+
     def restore(self, name: str) -> None:
         """Be what the checkpoint ``name`` remembers."""
         data, meant = self.checkpoints[name]
         self.container = parse(data, self.limits)
-        self.meant, self.stale, self._bytes = list(meant), False, data
+        self.meant, self.stale, self._bytes, self._picture = list(meant), False, data, None
 
 
 class Session:

@@ -21,7 +21,10 @@ from resources.photoshop.png import encode_png, verify_png
 from resources.photoshop.raster import premultiplied, resample, straightened
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fabric_dagster.capabilities.photoshop_shared import ExportPreset
+    from resources.photoshop.compose import Picture
     from resources.photoshop.document import Document, Layer
 
     Samples = np.ndarray[Any, np.dtype[np.uint8 | np.uint16]]
@@ -33,13 +36,20 @@ MAX_PIXELS = 400_000_000
 
 
 def export_png(
-    document: Document, data: bytes, preset: ExportPreset, layer: Layer | None = None
+    document: Document,
+    data: bytes,
+    preset: ExportPreset,
+    layer: Layer | None = None,
+    shown: Callable[[], Picture] | None = None,
 ) -> tuple[bytes, dict[str, Any]]:
-    """The PNG of ``document`` (whose bytes are ``data``), or of one ``layer`` alone, and facts about it."""
+    """The PNG of ``document`` (whose bytes are ``data``), or of one ``layer`` alone, and facts about it.
+
+    ``shown`` gives what the document shows where it has been drawn already.
+    """
     area = None
     if preset.area == "artboard":
         layer, area = artboard_for(document, layer)
-    pixels, profile, gaps = _drawn(document, data, preset, layer)
+    pixels, profile, gaps = _drawn(document, data, preset, layer, shown)
     if area is not None:
         pixels = area.cut(pixels)
     if not pixels[..., 3].any():
@@ -84,14 +94,18 @@ def export_png(
 
 
 def _drawn(
-    document: Document, data: bytes, preset: ExportPreset, layer: Layer | None
+    document: Document,
+    data: bytes,
+    preset: ExportPreset,
+    layer: Layer | None,
+    shown: Callable[[], Picture] | None,
 ) -> tuple[Samples, bytes | None, dict[str, int]]:
     """Straight samples at the depth that the preset asks for, their profile, and what is missing."""
     container = document.container
     header = container.header
     depth = preset.depth if preset.depth != "document" else (16 if header.depth == SIXTEEN else 8)
     if layer is None:
-        picture = composite(container, data)
+        picture = shown() if shown else composite(container, data)
         pixels: Samples = picture.pixels if depth != SIXTEEN else composite_deep(container, data, picture)
         return pixels, picture.profile, picture.gaps
     pixels, gaps = isolated(document, layer, deep=depth == SIXTEEN)
@@ -144,11 +158,12 @@ def _coloured(
         name, fault = colour.describe(profile)
         if not fault:
             return pixels, profile, name
+    if colour.same_space(profile, None):
+        return pixels, None, "sRGB"
     rgb: Any = np.ascontiguousarray(pixels[..., :3])
     if rgb.dtype == np.uint16:
-        if not colour.same_space(profile, None):
-            fine = colour.convert((rgb / np.float32(65535)).astype(np.float32), profile, None, "the document")
-            rgb = np.round(np.clip(fine, 0, 1) * 65535).astype(np.uint16)
+        fine = colour.convert((rgb / np.float32(65535)).astype(np.float32), profile, None, "the document")
+        rgb = np.round(np.clip(fine, 0, 1) * 65535).astype(np.uint16)
     else:
         rgb = colour.convert(rgb, profile, None, "the document")
     return np.concatenate([rgb, pixels[..., 3:]], axis=-1), None, "sRGB"

@@ -229,7 +229,7 @@ def _export(session: Session, _number: int, args: Args) -> Facts:
     preset = preset_of(args.get("preset", "canvas"))
     data, document = copy.data(), copy.document
     layer = resolve(document, args["layer"]) if args.get("layer") else None
-    png, facts = export_png(document, data, preset, layer)
+    png, facts = export_png(document, data, preset, layer, copy.shown)
     session.exports[args["out"]] = png
     return facts
 

@@ -20,7 +20,7 @@ from fabric_dagster.supervisor.ports import FileChange, Observation, Produced, S
 from resources.files.durable import found_digest
 from resources.files.paths import folded, under
 from resources.files.transaction import FileTransactions
-from resources.photoshop.client import Worker, shared
+from resources.photoshop.client import Pool, Worker, shared
 from resources.photoshop.psd.limits import Limits
 
 DELIVERY: Final = "delivery"
@@ -64,7 +64,7 @@ class HeadlessPhotoshop:
         root: Path,
         journals: Path,
         *,
-        worker: Worker | None = None,
+        worker: Worker | Pool | None = None,
         limits: Limits | None = None,
         fonts: tuple[Path, ...] = (),
     ) -> None:

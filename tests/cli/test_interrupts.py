@@ -32,7 +32,7 @@ plain = getattr(place, name)
 def slow(self, *given):
     found = plain(self, *given)
     programs = [p._process.pid for p in [s.program for s in client._shared.values()] if p is not None]
-    Path(marker).write_text(" ".join(map(str, [shared().pid, *programs])))
+    Path(marker).write_text(" ".join(map(str, [*shared().pids, *programs])))
     time.sleep(SECONDS)
     return found
 

@@ -15,7 +15,7 @@ from photoshop_builders import ROOT
 
 from fabric_dagster.errors import FabricError, InvalidDocument, OperationFailed, Refused
 from fabric_dagster.supervisor.watch import Watch, watching
-from resources.photoshop.client import Worker
+from resources.photoshop.client import Pool, Worker
 from resources.photoshop.psd.limits import Limits
 
 
@@ -183,3 +183,21 @@ def test_damaged_documents_end_in_data_or_a_typed_fault(worker, files, seed):
         assert all(code.startswith(("psd.", "photoshop.")) for code in codes)
         assert "photoshop.worker_died" not in codes
     assert pid is None or pid == worker.pid
+
+
+def test_a_pool_works_on_documents_side_by_side(files):
+    """Results come in order; a broken file fails alone; one thing at a time needs one process."""
+    (files / "cut.psd").write_bytes((files / "icon.psd").read_bytes()[:3000])
+    pool = Pool(2)
+    try:
+        pool.call("ping", {})
+        pool.call("ping", {})
+        alone = len(pool.pids)
+        named = ["icon.psd", "cut.psd", "icon.psd"]
+        found = pool.each([("inspect", {"path": str(files / name)}) for name in named])
+        assert (1, 2) == (alone, len(pool.pids))
+        assert ["PSD", InvalidDocument, "PSD"] == [
+            type(each) if isinstance(each, FabricError) else each["format"] for each in found
+        ]
+    finally:
+        pool.close()
