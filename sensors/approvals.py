@@ -4,75 +4,42 @@ Rules kept here:
 
 * The decision is on the spine, signed; here it is only looked at (``supervisor/approvals.py``). What is
   requested is checked again by every step.
-* Nothing waits in a process: the Dagster run before the gate ended, the one after it is new, with the same
-  tags, so that both lead to the one supervisor run.
-* Nothing is requested while a Dagster run of the same supervisor run lives.
+* Nothing waits in a process: the Dagster run before the gate ended, the one after it is new.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from assets import metadata
-from assets.names import DATA_VERSION, EVERY_ASSET, approval_key, node_key
+from assets.names import DATA_VERSION, EVERY_ASSET, approval_key
 from fabric_dagster.errors import FabricError
-from fabric_dagster.supervisor.approvals import gates, in_force, picture_of, wanted
+from fabric_dagster.supervisor.approvals import gates, in_force, picture_of
 from resources.supervision.dagster import FabricResource
-from sensors.intake import lives, tags_of
+from sensors.asking import EVERY_SECONDS, request, selection, waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from assets.office import Office
     from fabric_dagster.spine.ports import Event
     from fabric_dagster.supervisor.records import RunRecord
     from resources.supervision.assembly import Hall
 
-EVERY_SECONDS = 15
-AT_MOST = 50
 EVENT = "fabric/event"
-GOES_ON = frozenset({"running", "awaiting_approval"})
 
 
-@dataclass
-class Answered:
-    """What one look at the spine found."""
-
-    wanted: list[tuple[RunRecord, Event]] = field(default_factory=list)
-    #: the position up to which nothing waits any more.
-    cursor: int = 0
-
-
-def look(hall: Hall, after: int, live: Callable[[RunRecord], bool]) -> Answered:
-    """Runs that were approved and that nobody has gone on with; at most ``AT_MOST``."""
-    found = Answered(cursor=after)
-    waiting = False
-    for event in hall.services.store.read(after=after, types=["approval.given"]):
-        run = hall.services.reload(event.stream.removeprefix("run:"))
-        if run.state in GOES_ON and not _gone_on(run, event):
-            if live(run) or len(found.wanted) >= AT_MOST:
-                waiting = True
-                continue
-            found.wanted.append((run, event))
-        if not waiting:
-            found.cursor = event.position
-    return found
-
-
-def _gone_on(run: RunRecord, approval: Event) -> bool:
-    """Whether the handoff of the approved picture was sealed, or tried, since."""
+def _due(run: RunRecord, approval: Event) -> bool:
+    """Whether the handoff of the approved picture was neither sealed nor tried since."""
     node, subject = approval.body["node"], (approval.body["picture"], approval.body["plan"])
     for item in run.events:
         if item.position <= approval.position:
             continue
         if item.type == "handoff.sealed" and item.body["handoff"]["node"] == node:
-            return True
+            return False
         if item.type == "approval.requested" and (item.body["picture"], item.body["plan"]) == subject:
-            return True
-    return False
+            return False
+    return True
 
 
 def untold(
@@ -100,14 +67,6 @@ def untold(
     return found
 
 
-def selection(run: RunRecord, hall: Hall) -> list[dg.AssetKey]:
-    """The assets that a Dagster run of ``run`` is to be asked for now; ``Refused`` where none may run."""
-    workflow = hall.workflow(run.reference)
-    compiled = workflow.compiled
-    parts = wanted(compiled, run, hall.services.trust, hall.authorize(workflow))
-    return [node_key(compiled, node) for part in parts for node in compiled.partition(part).nodes]
-
-
 @dg.sensor(
     name="approvals",
     job_name=EVERY_ASSET,
@@ -118,11 +77,9 @@ def selection(run: RunRecord, hall: Hall) -> list[dg.AssetKey]:
 def approvals(context: dg.SensorEvaluationContext, fabric: FabricResource) -> dg.SensorResult:
     """Look once at what the spine says of approvals."""
     hall = fabric.hall()
-    cursor = context.cursor or ""
-    after = int(cursor) if cursor.isdecimal() else 0
-    found = look(hall, after, lambda run: lives(context.instance, run))
+    look = waiting(context, hall, ["approval.given"], _due)
     requests, events = [], []
-    for run, event in found.wanted:
+    for run, event in look.found:
         try:
             keys = selection(run, hall)
         except FabricError as fault:
@@ -130,14 +87,7 @@ def approvals(context: dg.SensorEvaluationContext, fabric: FabricResource) -> dg
             continue
         events += untold(run, hall, fabric, context.instance)
         if keys:
-            requests.append(
-                dg.RunRequest(
-                    run_key=f"approval:{run.run}:{event.position}",
-                    partition_key=run.key,
-                    asset_selection=keys,
-                    tags=tags_of(run, hall.home.id[7:23]),
-                )
-            )
+            requests.append(request(run, hall, f"approval:{run.run}:{event.position}", keys))
     if not requests and not events:
-        return dg.SensorResult(skip_reason="no approved picture waits", cursor=str(found.cursor))
-    return dg.SensorResult(run_requests=requests, asset_events=events, cursor=str(found.cursor))
+        return dg.SensorResult(skip_reason="no approved picture waits", cursor=str(look.cursor))
+    return dg.SensorResult(run_requests=requests, asset_events=events, cursor=str(look.cursor))

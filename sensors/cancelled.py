@@ -18,9 +18,8 @@ from fabric_dagster.supervisor.cancelling import follow, request_cancel
 from fabric_dagster.supervisor.machine import ENDED
 from resources.supervision.assembly import Hall
 from resources.supervision.dagster import FabricResource
-from sensors.intake import lives
+from sensors.asking import EVERY_SECONDS, lives
 
-EVERY_SECONDS = 15
 #: how long the sensor waits for a step that is just ending, in seconds; a living one meets it itself.
 PATIENCE = 5.0
 

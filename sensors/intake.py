@@ -2,39 +2,14 @@
 
 import dagster as dg
 
-from assets.names import (
-    EVERY_ASSET,
-    GRAPH_TAG,
-    INTAKE,
-    PROJECT_TAG,
-    RUN_TAG,
-    TICKET_TAG,
-    node_key,
-    tickets,
-)
-from fabric_dagster.supervisor.approvals import wanted
-from fabric_dagster.supervisor.records import RunRecord
+from assets.failures import fault_table
+from assets.names import EVERY_ASSET, INTAKE, tickets
 from resources.supervision.dagster import FabricResource
-from sensors.inbox import Taken, look
+from sensors.asking import EVERY_SECONDS, request, selection
+from sensors.inbox import look
 
-EVERY_SECONDS = 15
 #: A run is requested for these alone: what is completed is done, and what has ended waits for a person.
 WANTED = frozenset({"opened", "running"})
-
-
-def run_tags(taken: Taken, project: str) -> dict[str, str]:
-    """The tags of a taken ticket's run."""
-    return tags_of(taken.opened.run, project)
-
-
-def tags_of(run: RunRecord, project: str) -> dict[str, str]:
-    """The tags that lead from a Dagster run to the supervisor run."""
-    return {RUN_TAG: run.run, TICKET_TAG: run.key, GRAPH_TAG: run.body["graph"], PROJECT_TAG: project}
-
-
-def lives(instance: dg.DagsterInstance, run: RunRecord) -> bool:
-    """Whether a Dagster run of ``run`` waits or goes on."""
-    return any(not item.is_finished for item in instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run.run})))
 
 
 @dg.sensor(
@@ -50,34 +25,20 @@ def ticket_intake(context: dg.SensorEvaluationContext, fabric: FabricResource) -
     tick = look(hall, context.cursor)
     requests, partitions = [], []
     for taken in tick.taken:
-        if taken.opened.run.state not in WANTED:
-            continue
-        graph = taken.workflow.compiled
-        parts = wanted(graph, taken.opened.run, hall.services.trust, hall.authorize(taken.workflow))
-        if not parts:
-            continue
-        partitions.append(tickets(graph).build_add_request([taken.ticket.key]))
-        requests.append(
-            dg.RunRequest(
-                run_key=taken.opened.run_key,
-                partition_key=taken.ticket.key,
-                asset_selection=[node_key(graph, node) for p in parts for node in graph.partition(p).nodes],
-                tags=run_tags(taken, hall.home.id[7:23]),
-            )
-        )
+        run = taken.opened.run
+        keys = selection(run, hall) if run.state in WANTED else []
+        if keys:
+            partitions.append(tickets(taken.workflow.compiled).build_add_request([run.key]))
+            requests.append(request(run, hall, taken.opened.run_key, keys))
     observations = []
     for turned in tick.turned:
         reasons = "\n".join(map(str, turned.faults))
         context.log.warning("ticket %s refused:\n%s", turned.name, reasons)
-        records = [
-            dg.TableRecord({"what": f.what, "where": f.where, "mend": f.mend, "code": f.code})
-            for f in turned.faults
-        ]
         observations.append(
             dg.AssetObservation(
                 INTAKE,
                 description=f"{turned.name} refused: {turned.faults[0].what}",
-                metadata={"ticket": turned.name, "reasons": dg.MetadataValue.table(records)},
+                metadata={"ticket": turned.name, "reasons": fault_table(turned.faults)},
             )
         )
     if not requests and not observations:

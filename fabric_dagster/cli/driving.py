@@ -102,7 +102,8 @@ class Driver:
     def drive(self, taken: Taken) -> RunRecord:
         """Execute the run of ``taken`` to its end or its blocker."""
         from resources.supervision.dagster import FabricResource
-        from sensors.approvals import selection, untold
+        from sensors.approvals import untold
+        from sensors.asking import selection
 
         place = FabricResource(home=str(self._hall.home.path))
         hall, services = self._hall, self._hall.services
@@ -236,14 +237,14 @@ def _once(
     hall: Hall, taken: Taken, instance: dg.DagsterInstance, job: dg.JobDefinition, keys: list[dg.AssetKey]
 ) -> dg.ExecuteInProcessResult:
     from assets.names import DRIVER_TAG, console, tickets
-    from sensors.intake import run_tags
+    from sensors.asking import tags_of
 
     instance.add_dynamic_partitions(str(tickets(taken.workflow.compiled).name), [taken.ticket.key])
     return job.execute_in_process(
         instance=instance,
         partition_key=taken.ticket.key,
         asset_selection=None if len(keys) == len(taken.workflow.compiled.nodes) else keys,
-        tags={**run_tags(taken, hall.home.id[7:23]), DRIVER_TAG: IN_PROCESS},
+        tags={**tags_of(taken.opened.run, hall), DRIVER_TAG: IN_PROCESS},
         run_config=console("CRITICAL"),
         raise_on_error=False,
     )

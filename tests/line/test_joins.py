@@ -18,7 +18,7 @@ from resources.setup import initialise
 from resources.supervision.assembly import Hall, hall
 from resources.supervision.dagster import FabricResource
 from resources.supervision.demonstration import make_executable
-from sensors.approvals import selection
+from sensors.asking import selection
 
 #: a second way to the icon: the same template, opened, filled, exported and sealed once more.
 OTHER_WAY = """\
