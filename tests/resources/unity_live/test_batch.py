@@ -7,6 +7,7 @@ import time
 import zipfile
 
 import pytest
+from live_plans import BUILD, COMPILE, IMPORT, TESTS, bound
 
 from fabric_dagster.contracts.physical_plan import PhysicalPlan
 from fabric_dagster.errors import InvalidDocument, OperationFailed
@@ -14,33 +15,6 @@ from resources.unity.live.batch import SERVES
 from resources.unity.live.provider import LiveUnity
 from resources.unity.manifest import tree_manifest
 from resources.unity.provider import HeadlessUnity
-
-COMPILE = ("unity.compile@1", {})
-TESTS = ("unity.run_tests@1", {"platform": "EditMode"})
-BUILD = ("unity.build_player@1", {"target": "StandaloneLinux64"})
-IMPORT = (
-    "unity.import_texture@1",
-    {
-        "source": "inputs/icon.png",
-        "destination": "Assets/Art/Offers/Icons/new.png",
-        "profile": "ui_sprite_512",
-    },
-)
-
-
-def bound(unity, *steps):
-    """A bound plan."""
-    body = {
-        "schema": PhysicalPlan.SCHEMA,
-        "application": "unity",
-        "operations": [
-            {"capability": name, "args": args, "node": f"step_{number}"}
-            for number, (name, args) in enumerate(steps)
-        ],
-    }
-    plan = PhysicalPlan.model_validate(body)
-    return plan.model_copy(update={"allocations": unity.allocate(plan)})
-
 
 def provider(project, state, editor):
     """A live provider over ``editor``."""
