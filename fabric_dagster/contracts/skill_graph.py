@@ -13,8 +13,6 @@ from pydantic import Field
 
 from fabric_dagster.contracts.base import CapabilityId, Contract, Document, NodeId, SemVer
 
-Text = str
-
 
 class InputField(Contract):
     """One key of the ticket's fenced block."""

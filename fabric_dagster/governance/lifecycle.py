@@ -13,7 +13,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from fabric_dagster.errors import Refused
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 LifecycleState = Literal[
     "candidate", "qualified", "certified", "published", "commissioned", "suspended", "revoked"
 ]
-STATES: tuple[LifecycleState, ...] = get_args(LifecycleState)
 
 QUALIFIED = "graph.qualified"
 CERTIFIED = "graph.certified"

@@ -102,7 +102,6 @@ SIGNED_BY: Mapping[str, str] = {
     "approval.requested": "run.execute",
     "run.completed": "run.execute",
     "run.failed": "run.execute",
-    "run.stopped": "run.execute",
     "run.cancelled": "run.execute",
     "run.superseded": "run.execute",
     "run.reopened": "run.execute",

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 
-#: value types that travel as files.
-FILES = frozenset({"png", "psd", "picture", "file"})
-
 
 def load_ticket(services: Services, run: RunRecord) -> Ticket:
     """The accepted ticket of ``run``, from the artifact store."""

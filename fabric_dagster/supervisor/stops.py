@@ -65,13 +65,6 @@ def engaged(
     return found
 
 
-def standing_stops(
-    store: EventStore, trust: TrustRoot, environment: Mapping[str, str] | None = None
-) -> frozenset[str]:
-    """The kinds that are stopped now."""
-    return frozenset(engaged(store, trust, environment))
-
-
 def refuse_stopped(store: EventStore, trust: TrustRoot, where: str = "") -> None:
     """Raise ``Refused`` (``authority.stopped``) while effects are stopped."""
     stop = engaged(store, trust).get("effects")

@@ -33,9 +33,6 @@ MAX_DOCUMENT = 16 << 20
 CHUNK = 1 << 20
 #: One byte less than a digest's name: what may lie across two chunks.
 OVERLAP = 70
-#: A step puts its artifacts and appends its events within minutes.
-GRACE_SECONDS = 24 * 3600.0
-LEAST_GRACE_SECONDS = 3600.0
 
 
 @dataclass

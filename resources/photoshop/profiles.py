@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 ICC: Final = 1039
 UNTAGGED: Final = 1041
-PIXELS: Final = {"pixel", "smart_object"}
 
 
 def read_profile(wanted: str, data: bytes | None) -> bytes | None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fabric_dagster.errors import Refused
 from fabric_dagster.spine.ports import NewEvent
-from fabric_dagster.supervisor.stops import engage, engaged, release, standing_stops
+from fabric_dagster.supervisor.stops import engage, engaged, release
 
 
 def stop(world, kind="effects", who="admin"):
@@ -40,10 +40,10 @@ def test_projection(world):
     stop(world)
     stop(world)
     stop(world, "core")
-    assert {"core", "effects"} == standing_stops(world.store, trust, {})
+    assert {"core", "effects"} == set(engaged(world.store, trust, {}))
     assert ("admin", "smoke") == (engaged(world.store, trust, {})["effects"].by, "smoke")
     assert ("core", "effects") == go_again(world)
-    assert frozenset() == standing_stops(world.store, trust, {})
+    assert {} == engaged(world.store, trust, {})
     assert ["stop.engaged"] * 2 + ["stop.released"] * 2 == [event.type for event in world.store.events]
 
 
@@ -67,18 +67,18 @@ def test_only_lawful_events_count(steps):
         store.append([NewEvent("stop", kind, {"kind": what, "reason": "x"})], signer=signers()[who])
         if who == "admin" and what != "?":
             (expected.add if kind == "stop.engaged" else expected.discard)(what)
-    assert expected == standing_stops(store, trust_root(), {})
+    assert expected == set(engaged(store, trust_root(), {}))
 
 
 @pytest.mark.parametrize("word", ["off", "OFF"])
 def test_environment(world, monkeypatch, word):
     """``FABRIC_CORE=off`` stops core without any event, and no release ends it."""
     monkeypatch.setenv("FABRIC_CORE", word)
-    assert {"core"} == standing_stops(world.store, world.services.trust)
+    assert {"core"} == set(engaged(world.store, world.services.trust))
     assert () == go_again(world)
-    assert {"core"} == standing_stops(world.store, world.services.trust)
+    assert {"core"} == set(engaged(world.store, world.services.trust))
     monkeypatch.setenv("FABRIC_CORE", "on")
-    assert frozenset() == standing_stops(world.store, world.services.trust)
+    assert {} == engaged(world.store, world.services.trust)
 
 
 @pytest.mark.parametrize("step", STEPS)

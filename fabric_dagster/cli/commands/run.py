@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from fabric_dagster.supervisor.records import RunRecord
     from resources.supervision.assembly import Hall
 
-REFUSED = 3
-WAITS = 4
-
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""

@@ -16,8 +16,6 @@ from fabric_dagster.errors import CheckFailed, OperationFailed
 from resources.photoshop.uxp.methods import MOST_BYTES, PROTOCOL
 
 VERSION: Final = "2.0"
-#: JSON-RPC's own code for every failure of ours; the typed one is in ``data``.
-FAILED: Final = -32000
 _HEX = r"^[0-9a-f]{64}$"
 
 #: every code that the plugin may answer with; all of them are registered

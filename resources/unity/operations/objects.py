@@ -42,7 +42,6 @@ STRUCTURE = frozenset({
     "m_PrefabInstance", "m_PrefabAsset", "m_PrefabParentObject", "m_PrefabInternal", "m_Modification",
     "m_SourcePrefab", "m_ParentPrefab", "m_RootGameObject", "m_Roots", "m_Script", "serializedVersion",
 })  # fmt: skip
-NULL = "{fileID: 0}"
 
 
 @dataclass(frozen=True, slots=True)

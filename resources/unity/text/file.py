@@ -82,11 +82,6 @@ class UnityFile:
             return root.entries[0].value
         return root
 
-    def type_name(self, span: DocumentSpan) -> str:
-        """``MonoBehaviour``, ``Transform`` …; empty for a ``.meta``."""
-        root = self.root(span)
-        return root.entries[0].key if span.class_id and isinstance(root, Mapping) and root.entries else ""
-
     def find(self, file_id: str, path: str) -> Found:
         """The node at a property path; raises ``TextFault`` (``document.…``, ``path.…``)."""
         return resolve(self.content(self.span(file_id)), path)

@@ -30,7 +30,6 @@ FLOW_PLAIN = re.compile(
     rb"(?:\s+(?:[^\s,\[\]{}:#]|:(?=[^\s,\[\]{}])|(?<=\S)#)+)*"
 )
 SPACE = re.compile(rb"\s*")
-COMMENT = re.compile(rb"(?<![^ \t])#|[ \t]#")
 REST = re.compile(rb"[ \t]*(?:(?<=[ \t])#[^\r\n]*)?(?=\r|\n|\Z)")
 #: what cannot begin a plain scalar
 FORBIDDEN = frozenset(b"&*!%@`,]}#")
