@@ -1,4 +1,4 @@
-"""The graph kernel: parse, validate, seal, partition, compile, bind, invalidate.
+"""The graph kernel: parse, validate, seal, partition, compile, bind.
 
 Pure functions: bytes and declarations in, verified frozen objects out. The order of nodes, keys and edges
 in a document carries no meaning; everything else in it does, and every fault is reported at once with
