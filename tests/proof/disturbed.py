@@ -1,9 +1,11 @@
-"""Runs one ``fabric`` command in a process of its own that ends itself, or is ended, at a chosen seam.
+"""Runs a ``fabric`` command, or a walk, in a process of its own that is ended at a chosen seam.
 
 Nothing of this is in the product: seams are put around its methods here. A seam is named by what is about to
-happen (``before append task.issued``) or has just happened; the n-th passing of it is meant.
+happen (``before append task.issued``) or has just happened; the n-th passing of it is meant. The end may come
+a while after the seam, wherever the process is then.
 """
 
+import contextlib
 import functools
 import itertools
 import multiprocessing
@@ -11,8 +13,12 @@ import os
 import random
 import signal
 import sys
+import threading
+import time
 import uuid
 from pathlib import Path
+
+import pytest
 
 import resources.photoshop.provider
 import resources.unity.provider
@@ -21,11 +27,12 @@ import sensors.intake  # noqa: F401 - loaded once, before the processes are fork
 from fabric_dagster.cli.main import main
 from fabric_dagster.errors import OperationFailed
 from fabric_dagster.intelligence import packs
-from fabric_dagster.supervisor import judging
+from fabric_dagster.supervisor import judging, workflows
 from resources.artifacts.store import FolderArtifactStore
 from resources.files.transaction import FileTransactions
 from resources.ledger.store import SqlEventStore
 from resources.photoshop.provider import HeadlessPhotoshop
+from resources.supervision.assembly import Hall
 from resources.unity.provider import HeadlessUnity
 from resources.validator.client import ValidatorClient
 
@@ -34,31 +41,63 @@ METHODS = {
     HeadlessUnity: ("allocate", "stage", "commit", "observe", "undo", "recover", "forget"),
     FolderArtifactStore: ("put_file",),
     ValidatorClient: ("judge",),
+    Hall: ("authorize",),
 }
 CONTEXT = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
+#: what modules were looked for in besides, before the tests.
+GIVEN = os.environ.get("PROOF_PYTHONPATH", os.environ.get("PYTHONPATH", ""))
 if os.name != "nt":
-    CONTEXT.set_forkserver_preload(["disturbed"])
+    CONTEXT.set_forkserver_preload(["walks"])
 
 
 class Seams:
-    """Counts the seams that are passed, notes them, and ends the process at the chosen one."""
+    """Counts the seams that are passed, notes them, and ends the process at the chosen one or a while later.
 
-    def __init__(self, seam, log):
-        self.seam, self.log = seam, log
+    ``told`` collects, for the time after the end, what was acknowledged and which commits were called for.
+    """
+
+    def __init__(self, seam=None, log=None, after=0.0, told=None):
+        self.seam, self.log, self.after, self.told = seam, log, after, told
         self.counts = {}
+        self.ending = None
 
     def __call__(self, name):
         """Pass the seam ``name``."""
         self.counts[name] = self.counts.get(name, 0) + 1
         if self.log is not None:
-            with self.log.open("a", encoding="utf-8") as writer:
-                writer.write(f"{name} #{self.counts[name]}\n")
+            _add(self.log, f"{name} #{self.counts[name]}")
         if self.seam == f"{name} #{self.counts[name]}":
-            os.kill(os.getpid(), signal.SIGKILL)
+            if not self.after:
+                _end()
+            self.ending = threading.Thread(target=self._end_later, daemon=True)
+            self.ending.start()
+
+    def _end_later(self):
+        time.sleep(self.after)
+        _end()
+
+    def wait(self):
+        """The work is done: let the end come that is on its way."""
+        if self.ending is not None:
+            self.ending.join()
+
+    def tell(self, line):
+        """Note something that must hold whatever happens."""
+        if self.told is not None:
+            _add(self.told, line)
 
 
-def put_in(seams):
-    """Put the seams around events, provider methods, artifacts, the validator and every file step."""
+def _end():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _add(path, line):
+    with path.open("a", encoding="utf-8") as writer:
+        writer.write(f"{line}\n")
+
+
+def put_in(seams, patch):
+    """Put the seams around events, providers, artifacts, the validator, authority and every file step."""
     plain = SqlEventStore.append
 
     @functools.wraps(plain)
@@ -66,26 +105,30 @@ def put_in(seams):
         name = "append " + "+".join(item.type for item in events)
         seams(f"before {name}")
         stored = plain(self, events, **kwargs)
+        for event in stored:
+            seams.tell(f"event {event.position} {event.digest}")
         seams(f"after {name}")
         return stored
 
-    SqlEventStore.append = append
+    patch.setattr(SqlEventStore, "append", append)
     for owner, names in METHODS.items():
         for name in names:
-            setattr(owner, name, _wrapped(seams, getattr(owner, name), f"{owner.__name__}.{name}"))
+            patch.setattr(owner, name, _wrapped(seams, getattr(owner, name), f"{owner.__name__}.{name}"))
     made = FileTransactions.__init__
 
     @functools.wraps(made)
     def init(self, root, journals, **kwargs):
         made(self, root, journals, **{**kwargs, "hook": lambda step: seams(f"file {step.partition(':')[0]}")})
 
-    FileTransactions.__init__ = init
+    patch.setattr(FileTransactions, "__init__", init)
 
 
 def _wrapped(seams, method, name):
     @functools.wraps(method)
     def wrapped(self, *args, **kwargs):
         seams(f"before {name}")
+        if name.endswith(".commit"):
+            seams.tell(f"commit {args[2]}")
         result = method(self, *args, **kwargs)
         seams(f"after {name}")
         return result
@@ -104,7 +147,13 @@ class FixedChoices:
         return uuid.UUID(int=next(self.numbers).getrandbits(128), version=4)
 
 
-def fail_verdict():
+def fix_choices(salt, patch):
+    """Let the providers draw the same numbers as every process with this ``salt``."""
+    for module in (resources.unity.provider, resources.photoshop.provider):
+        patch.setattr(module, "uuid", FixedChoices(salt))
+
+
+def fail_verdict(patch):
     """Make the integration's verdict fail: the title may not change."""
     plain = packs.load_pack
 
@@ -113,11 +162,11 @@ def fail_verdict():
         pack.pack.checks["project_diff@1"] = {"properties": ["icon"]}
         return pack
 
-    packs.load_pack = load_pack
-    sys.modules["fabric_dagster.supervisor.workflows"].load_pack = load_pack
+    patch.setattr(packs, "load_pack", load_pack)
+    patch.setattr(workflows, "load_pack", load_pack)
 
 
-def kill_worker_once():
+def kill_worker_once(patch):
     """Let Photoshop's worker die once, and be found dead."""
     plain, deaths = HeadlessPhotoshop.stage, iter([True])
 
@@ -126,10 +175,10 @@ def kill_worker_once():
             raise OperationFailed("photoshop.worker_died", "the worker process ended")
         return plain(self, plan, folder)
 
-    HeadlessPhotoshop.stage = stage
+    patch.setattr(HeadlessPhotoshop, "stage", stage)
 
 
-def refuse_picture_once():
+def refuse_picture_once(patch):
     """Let Unity refuse the picture's size once: Photoshop makes it anew."""
     plain, refusals = HeadlessUnity.stage, iter([True])
 
@@ -138,10 +187,10 @@ def refuse_picture_once():
             raise OperationFailed("unity.dimensions", "the picture is 3 by 3 pixels")
         return plain(self, plan, folder)
 
-    HeadlessUnity.stage = stage
+    patch.setattr(HeadlessUnity, "stage", stage)
 
 
-def misjudge_once():
+def misjudge_once(patch):
     """Let the game's check fail once: the import is taken back, and everything is made and judged anew."""
     plain, times = judging.side_evidence, iter([True])
 
@@ -156,10 +205,10 @@ def misjudge_once():
         ]
         return evidence.model_copy(update={"checks": tuple(checks)})
 
-    judging.side_evidence = side_evidence
+    patch.setattr(judging, "side_evidence", side_evidence)
 
 
-def fail_whole_run():
+def fail_whole_run(patch):
     """Make the verdict on the whole run fail: its handoff comes from a source that is none of the run's."""
     plain = judging.run_evidence
 
@@ -171,11 +220,11 @@ def fail_whole_run():
         }
         return evidence.model_copy(update={"handoffs": handoffs})
 
-    judging.run_evidence = run_evidence
+    patch.setattr(judging, "run_evidence", run_evidence)
 
 
 PLANTS = {
-    "good": lambda: None,
+    "good": lambda _patch: None,
     "failing": fail_verdict,
     "unwhole": fail_whole_run,
     "recovering": kill_worker_once,
@@ -194,10 +243,10 @@ def fabric(arguments, output, seam=None, log=None, plant="good"):
     with Path(output).open("a", encoding="utf-8") as writer:
         os.dup2(writer.fileno(), 1)
         os.dup2(writer.fileno(), 2)
-    PLANTS[plant]()
-    put_in(Seams(seam, log and Path(log)))
-    for module in (resources.unity.provider, resources.photoshop.provider):
-        module.uuid = FixedChoices(" ".join(Path(word).stem for word in arguments[:4]))
+    patch = pytest.MonkeyPatch()
+    PLANTS[plant](patch)
+    put_in(Seams(seam, log and Path(log)), patch)
+    fix_choices(" ".join(Path(word).stem for word in arguments[:4]), patch)
     code = 0
     try:
         main(arguments)
@@ -216,11 +265,30 @@ def home_of(arguments):
 
 def start(arguments, output, **kwargs):
     """Start a process that runs ``fabric arguments``."""
-    process = CONTEXT.Process(
-        target=fabric, args=([str(item) for item in arguments], str(output)), kwargs=kwargs
-    )
-    process.start()
+    return begin(fabric, [str(item) for item in arguments], str(output), **kwargs)
+
+
+def begin(target, *args, **kwargs):
+    """Start a process that calls ``target``; it is forked from one that has everything loaded."""
+    with _found_by_the_server():
+        process = CONTEXT.Process(target=_as_given, args=(target, args, kwargs))
+        process.start()
     return process
+
+
+def _as_given(target, args, kwargs):
+    os.environ.pop("PYTHONPATH", None)
+    os.environ.update({"PYTHONPATH": GIVEN} if GIVEN else {})
+    target(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _found_by_the_server():
+    """The process that others are forked from is not told pytest's path, and would load nothing."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+        patch.setenv("PROOF_PYTHONPATH", GIVEN)
+        yield
 
 
 def run(arguments, output, **kwargs):

@@ -12,10 +12,10 @@ from pathlib import Path
 import dagster as dg
 import disturbed
 import governed
+import grounds
 import pytest
 from filelock import FileLock
 
-from fabric_dagster.digests import digest_file
 from fabric_dagster.supervisor.projection import load_run
 from resources.home import Home
 
@@ -24,7 +24,6 @@ pytestmark = pytest.mark.proof
 #: how many processes the full set of seams is dealt to; a sample takes one seam of each.
 SHARDS = 4
 SAMPLED = {("good", 0), ("good", 1), ("failing", 0), ("returning", 0)}
-TEMPLATE = "templates/offer_icon.psd"
 WAITS = 4
 #: what `fabric run` ends with, by what was planted.
 ENDS = {plant: int(plant in disturbed.FOR_GOOD) for plant in disturbed.PLANTS}
@@ -78,13 +77,7 @@ class World:
 
     def files(self):
         """``{path: digest}`` of everything that a run may write, and of the source."""
-        found = {f"project/{p}": d for p, d in governed.tree(self.home / "project").items()}
-        # The report page tells of the run and its times; it is no part of what the run made.
-        for path in (self.home / "deliveries").rglob("*"):
-            if path.is_file() and not path.name.startswith(".fabric-") and path.name != "report.html":
-                found[f"deliveries/{path.name}"] = digest_file(path)
-        found[TEMPLATE] = digest_file(self.home / TEMPLATE)
-        return {path: digest for path, digest in found.items() if "/.fabric-" not in path}
+        return grounds.files(self.home)
 
     def record(self):
         """The run as the spine has it, if it was opened; the spine is verified."""
@@ -100,10 +93,7 @@ class World:
 
     def look(self, before, after, partial=frozenset()):
         """No file is half-written: each is as it was or as it will be, and the source is untouched."""
-        now = self.files()
-        assert before[TEMPLATE] == now[TEMPLATE]
-        for path in before.keys() | after.keys() | now.keys():
-            assert now.get(path) in {before.get(path), after.get(path)} | partial, path
+        grounds.look(self.files(), before, after, partial=partial)
 
     def finish(self, plant, reconcile=None):
         """Run until the run has ended; the exit codes on the way."""
@@ -131,16 +121,10 @@ class World:
         if plant not in disturbed.FOR_GOOD:
             for side in ("photoshop_1", "unity_1"):
                 assert states.count((side, "succeeded")) == 1, states
-        begun = [event for event in record.events if event.type == "commit.begun"]
-        seen = [event.body["decision"] for event in record.events if event.type == "reconciliation.observed"]
-        results = [e.body["result"]["status"] for e in record.events if e.type == "task.result"]
-        # Every commit that was begun ended in its one result, or in what the validator saw of it.
-        undone = sum(1 for event in record.events if event.type == "compensation.done")
-        adopted_or_dismissed = [word for word in seen if word in {"adopted", "dismissed"}]
-        assert len(begun) <= results.count("succeeded") + len(adopted_or_dismissed) + undone
+        begun, dismissed = grounds.once(record)
         if plant not in disturbed.FOR_GOOD:
             repeated = disturbed.REPEATED.get(plant, 0) * sum(record.recoveries.values())
-            assert len(begun) == 2 + repeated + seen.count("dismissed")
+            assert begun == 2 + repeated + dismissed
         for lock in self.home.rglob("*.lock"):
             with FileLock(lock, timeout=0):
                 pass
