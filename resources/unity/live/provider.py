@@ -29,7 +29,8 @@ from resources.files.transaction import FileTransactions
 from resources.keys import private_folder
 from resources.unity.live.batch import SERVES, Asked, BatchRun
 from resources.unity.live.deployment import Deployments
-from resources.unity.live.looks import LOOKS, Look, ask
+from resources.unity.live.looks import LOOKS, Look, Route, ask
+from resources.unity.live.mcp_route import McpSession
 from resources.unity.live.session import EditorSession, unity_ledger
 from resources.unity.provider import STAND_INS, HeadlessUnity
 
@@ -51,7 +52,8 @@ STAND_INS.setdefault("file", "player.zip")
 class LiveUnity(HeadlessUnity):
     """The project at ``project``; ``state`` is Fabric's own folder for snapshots, ledger and the package.
 
-    ``batch`` says how to start an editor; without one, the capabilities that need it are not served.
+    ``batch`` says how to start an editor; without one, the capabilities that need it are not served. ``mcp``
+    tells the address of an MCP server that a running editor is reached by, instead of lending it our package.
     """
 
     name: ClassVar[str] = "live"
@@ -64,6 +66,7 @@ class LiveUnity(HeadlessUnity):
         *,
         state: Path,
         batch: BatchEditor | None = None,
+        mcp: Callable[[], str] | None = None,
         patience: float = 5.0,
         session_patience: float = SESSION_PATIENCE,
         request_seconds: float = 120.0,
@@ -73,10 +76,11 @@ class LiveUnity(HeadlessUnity):
         super().__init__(project, journals, patience=patience, draw=draw, hook=hook)
         self._state = state
         self._batch = batch
+        self._mcp = mcp
         self._session_patience = session_patience
         self._request_seconds = request_seconds
         #: the session that holds the editor still now
-        self._held: EditorSession | None = None
+        self._held: Route | None = None
 
     @cached_property
     def transactions(self) -> FileTransactions:
@@ -199,7 +203,7 @@ class LiveUnity(HeadlessUnity):
                 self._held = None
 
     def _import(
-        self, session: EditorSession, changes: tuple[FileChange, ...], looks: list[Look], transaction: str
+        self, session: Route, changes: tuple[FileChange, ...], looks: list[Look], transaction: str
     ) -> None:
         session.call("session.import", {"paths": _assets(changes)}, partition=transaction)
         seen = ask(session, self.root, looks)
@@ -209,12 +213,14 @@ class LiveUnity(HeadlessUnity):
         )
 
     @contextlib.contextmanager
-    def _lent(self) -> Iterator[EditorSession]:
+    def _lent(self) -> Iterator[Route]:
         """A session with the editor that has the project open, which has the package for as long."""
+        ledger = unity_ledger(self._state)
+        if self._mcp is not None:
+            yield McpSession(self.project, self._mcp, ledger, seconds=self._request_seconds)
+            return
         with self.deployments.deployed() as deployment:
-            session = EditorSession(
-                self.project, deployment, unity_ledger(self._state), seconds=self._request_seconds
-            )
+            session = EditorSession(self.project, deployment, ledger, seconds=self._request_seconds)
             try:
                 session.open(self._session_patience)
                 yield session

@@ -100,6 +100,9 @@ class Reply(Contract):
 class EditorSession:
     """The session that ``deployment`` is for. ``seconds`` is how long one request may take."""
 
+    #: the package tells all that a look asks
+    tells: Final = None
+
     def __init__(
         self, project: Project, deployment: Deployment, ledger: RequestLedger, *, seconds: float = 120.0
     ) -> None:

@@ -9,7 +9,11 @@ TESTS = ("unity.run_tests@1", {"platform": "EditMode"})
 BUILD = ("unity.build_player@1", {"target": "StandaloneLinux64"})
 IMPORT = (
     "unity.import_texture@1",
-    {"source": "inputs/icon.png", "destination": "Assets/Art/Offers/Icons/new.png", "profile": "ui_sprite_512"},
+    {
+        "source": "inputs/icon.png",
+        "destination": "Assets/Art/Offers/Icons/new.png",
+        "profile": "ui_sprite_512",
+    },
 )
 
 

@@ -16,6 +16,7 @@ from resources.unity.live.provider import LiveUnity
 from resources.unity.manifest import tree_manifest
 from resources.unity.provider import HeadlessUnity
 
+
 def provider(project, state, editor):
     """A live provider over ``editor``."""
     return LiveUnity(project, state=state, batch=editor, patience=1)

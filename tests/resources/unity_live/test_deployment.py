@@ -192,12 +192,16 @@ def test_the_manifest_is_spliced(before, after):
 def test_any_manifest_gains_one_dependency_and_nothing_else(dependencies, indent, ascii_only):
     """Parsed, the result differs by that alone; as bytes, it is the original with one insertion."""
     dependencies.pop("n", None)
-    before = json.dumps({"dependencies": dependencies, "testables": ["x"]}, indent=indent, ensure_ascii=ascii_only)
+    before = json.dumps(
+        {"dependencies": dependencies, "testables": ["x"]}, indent=indent, ensure_ascii=ascii_only
+    )
     made = with_dependency(before.encode(), "n", "file:/p").decode()
     assert {"dependencies": {"n": "file:/p", **dependencies}, "testables": ["x"]} == json.loads(made)
     if dependencies:
         cut = made.index('"n": "file:/p",')
-        assert made[:cut] + made[cut + len('"n": "file:/p",') :].lstrip() == before[:cut] + before[cut:].lstrip()
+        assert (
+            made[:cut] + made[cut + len('"n": "file:/p",') :].lstrip() == before[:cut] + before[cut:].lstrip()
+        )
 
 
 def test_a_changed_copy_of_the_package_is_refused(state, project):

@@ -19,7 +19,12 @@ from live_plans import IMPORT, bound
 ICON = "Assets/Art/Offers/Icons/new.png"
 SET = (
     "unity.set_property@1",
-    {"asset": "Assets/Data/Offers/starter_pack.asset", "document": "11400000", "path": "displayName", "value": "X"},
+    {
+        "asset": "Assets/Data/Offers/starter_pack.asset",
+        "document": "11400000",
+        "path": "displayName",
+        "value": "X",
+    },
 )
 
 
@@ -41,7 +46,9 @@ def test_it_is_held_written_imported_looked_at_and_let_go(editor, live, project,
     manifest = (project / "Packages/manifest.json").read_bytes()
     seen = commit(live, stage, IMPORT)
     assert [] == [f"{o.subject}: {o.expected} != {o.found}" for o in seen if not o.holds]
-    assert {f"{ICON}, in the editor: guid", f"{ICON}, in the editor: textureType"} <= {o.subject for o in seen}
+    assert {f"{ICON}, in the editor: guid", f"{ICON}, in the editor: textureType"} <= {
+        o.subject for o in seen
+    }
     assert manifest == (project / "Packages/manifest.json").read_bytes()
     assert not (project / "Library/Fabric/toolsmith").exists()
     assert {"session.import": "completed"} == states(state)
@@ -151,7 +158,9 @@ def test_the_editor_takes_a_request_once_and_none_of_another_session(editor, pro
         answered = (root / "replies" / taken.name).read_bytes()
         (root / "requests" / taken.name).write_bytes(taken.read_bytes())
         forged = root / "requests" / f"{'a' * 64}.json"
-        forged.write_text(json.dumps({"schema": "fabric.toolsmith-request.v1", "method": "session.hold"}), "utf-8")
+        forged.write_text(
+            json.dumps({"schema": "fabric.toolsmith-request.v1", "method": "session.hold"}), "utf-8"
+        )
         deadline = time.monotonic() + 5
         while not (root / "replies" / forged.name).exists() and time.monotonic() < deadline:
             time.sleep(0.05)
