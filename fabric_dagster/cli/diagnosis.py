@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from fabric_dagster.cli import remains
 from fabric_dagster.cli.findings import Finding
-from fabric_dagster.errors import FabricError, Refused
+from fabric_dagster.errors import CheckFailed, FabricError, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -152,13 +152,16 @@ def _ledger(home: Home) -> Iterator[Finding]:
 
 
 def _runs(home: Home) -> Iterator[Finding]:
-    from fabric_dagster.supervisor.projection import load_run
+    from fabric_dagster.cli.finding import runs_of_log
 
-    store = home.open_ledger()
+    store, unsound = home.open_ledger(), list[CheckFailed]()
     try:
-        runs = [load_run(store, str(event.body["run"])) for event in store.read(types=["run.opened"])]
+        runs = runs_of_log(store, unsound)
     finally:
         store.close()
+    for fault in unsound:
+        first = fault.faults[0]
+        yield Finding("runs", "fail", f"{first.where}: {first.what}", first.mend or "find out who signed it")
     stuck = [run for run in runs if run.state == "reconciliation_required"]
     for run in stuck:
         mend = f"run `fabric reconcile {run.run[7:19]}`"

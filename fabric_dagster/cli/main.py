@@ -75,15 +75,24 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
-    except OSError as fault:
+    except Exception as fault:
         if os.environ.get("FABRIC_TRACEBACK"):
             raise
-        place = f": {one_line(os.fsdecode(fault.filename))}" if fault.filename else ""
-        sys.stderr.write(f"fabric: {fault.strerror or fault}{place} [os.{fault.errno}]\n")
+        sys.stderr.write(f"fabric: {_unforeseen(fault)}\n")
         code = 1
     if code == INTERRUPTED:
         sys.stderr.write("fabric: interrupted\n")
     sys.exit(code)
+
+
+def _unforeseen(fault: Exception) -> str:
+    """What no command turned into an error of ours: the system's refusal, or a defect; one line even so."""
+    if isinstance(fault, OSError):
+        place = f": {one_line(os.fsdecode(fault.filename))}" if fault.filename else ""
+        return f"{fault.strerror or fault}{place} [os.{fault.errno}]"
+    what = one_line(f"{type(fault).__name__}: {fault}")
+    mend = "Run it again with FABRIC_TRACEBACK=1 and report what that prints"
+    return f"this is a defect of the program: {what}. {mend} [fabric.defect]"
 
 
 def _run(arguments: list[str] | None) -> int:

@@ -156,11 +156,11 @@ def _unfinished(home: Home) -> list[str]:
 
 def runs(home: Home) -> Iterator[Finding]:
     """Supervisor runs that a killed process left in the middle, and artifacts that are gone."""
-    from fabric_dagster.supervisor.projection import load_run
+    from fabric_dagster.cli.finding import runs_of_log
 
     store = home.open_ledger()
     try:
-        found = [load_run(store, str(event.body["run"])) for event in store.read(types=["run.opened"])]
+        found = runs_of_log(store)
     finally:
         store.close()
     left = [run for run in found if run.state in {"opened", "running"} and _left(home, run)]

@@ -206,22 +206,24 @@ def followed(
     chain: list[Event] = []
     positions: dict[int, int] = {}
     while (event := read(_open_ended(present, positions), max(positions.values(), default=0))) is not None:
-        version = int(event.body["version"])
+        version, envelope = event.body.get("version"), event.body.get("envelope", {})
+        # Whoever holds any pinned key can write anything here.
+        if event.type not in {PINNED, ROTATED} or type(version) is not int or not isinstance(envelope, dict):
+            raise _not_pinned(f"event {event.position} of its chain, by {event.actor}, is no version")
         if chain and version != max(positions) + 1:
             raise _not_pinned(f"version {version} does not follow in its chain")
         positions[version] = event.position
         chain.append(event)
         if version > root.version:
-            present = succeed(present, event.body["envelope"])
+            present = succeed(present, envelope)
     placed = present.placed(positions)
     if any(
-        event.type not in {PINNED, ROTATED}
-        or keeper not in placed.roles(event.actor)
+        keeper not in placed.roles(event.actor)
         or not placed.valid_at(event.keyid, event.position)
         for event in chain
     ):
         raise _not_pinned("its chain was written by one who may not")
-    recorded = {int(event.body["version"]): event.body["digest"] for event in chain}
+    recorded = {event.body["version"]: event.body.get("digest") for event in chain}
     if chain and recorded.get(root.version) != root.digest:
         raise _not_pinned(f"version {root.version} of it is none that was recorded there")
     return placed

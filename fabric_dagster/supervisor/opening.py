@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from fabric_dagster.contracts.ticket import Ticket
 from fabric_dagster.digests import canonical, digest_of
 from fabric_dagster.errors import FabricError, InvalidDocument, NeedsPerson, Refused
+from fabric_dagster.governance.roles import lawful
 from fabric_dagster.spine.ports import NewEvent
 from fabric_dagster.supervisor.projection import fold, load_run, stream_of
 from fabric_dagster.supervisor.services import disk_told
@@ -142,8 +143,9 @@ def refuse_ticket(services: Services, key: str, digest: str, fault: FabricError)
 
 def runs_of(services: Services, key: str) -> list[RunRecord]:
     """Every run of a ticket, oldest first."""
-    links = services.store.read(ticket_stream(key), types=["run.linked"])
-    found = (fold(services.store.read(stream_of(event.body["run"]))) for event in links)
+    events = services.store.read(ticket_stream(key), types=["run.linked"])
+    links = (event for event in events if lawful(event, services.trust))
+    found = (fold(services.store.read(stream_of(str(event.body.get("run"))))) for event in links)
     return [item for item in found if item is not None]
 
 
@@ -176,10 +178,10 @@ def _accept(services: Services, ticket: Ticket, reference: str, *, again: bool =
     accepted = [
         event
         for event in services.store.read(stream, types=["ticket.accepted"])
-        if event.body["reference"] == reference
+        if lawful(event, services.trust) and event.body.get("reference") == reference
     ]
-    if accepted and accepted[-1].body["digest"] == ticket.digest and not again:
-        return int(accepted[-1].body["ordinal"])
+    if accepted and accepted[-1].body.get("digest") == ticket.digest and not again:
+        return len(accepted)
     ordinal = len(accepted) + 1
     body = {"digest": ticket.digest, "reference": reference, "ordinal": ordinal, "summary": ticket.summary}
     event = NewEvent(stream, "ticket.accepted", body, f"{ticket.key}:{reference}:accepted:{ordinal}")

@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 
 #: what only the runtime does
 EXECUTE = "run.execute"
+#: what the event that opens a run says
+OPENED = frozenset({
+    *("run", "reference", "graph", "pack", "partition_key", "ticket", "ticket_document", "ordinal"),
+    *("commission", "goal"),
+})  # fmt: skip
 
 
 def stream_of(run: str) -> str:
@@ -84,6 +89,8 @@ def fold(events: Iterable[Event]) -> RunRecord | None:
     for event in events:
         if record is None:
             state = cast("RunState", transition(RUN, "", event.type, f"event {event.position}"))
+            if not event.body.keys() >= OPENED or event.body["run"] != event.run:
+                raise _impossible(event, "it opens no run, or another one than its stream's")
             record = RunRecord(event.body["run"], dict(event.body), state, event, [event])
         else:
             advance(record, event)
@@ -92,13 +99,17 @@ def fold(events: Iterable[Event]) -> RunRecord | None:
 
 def advance(record: RunRecord, event: Event) -> None:
     """Move ``record`` on by the next event of its stream; ``CheckFailed`` where no table lists it."""
-    if event.type == "dagster.linked":
-        record.dagster_runs.append(event.body["dagster_run"])
-    else:
-        where = f"event {event.position}"
-        record.state = cast("RunState", transition(RUN, record.state, _kind(record, event), where))
-        _apply(record, event)
-        _nothing_in_flight(record, event)
+    try:
+        if event.type == "dagster.linked":
+            record.dagster_runs.append(event.body["dagster_run"])
+        else:
+            where = f"event {event.position}"
+            record.state = cast("RunState", transition(RUN, record.state, _kind(record, event), where))
+            _apply(record, event)
+            _nothing_in_flight(record, event)
+    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        # Whoever holds any pinned key can sign any body: what has not its type's shape says nothing.
+        raise _impossible(event, f"it has not the shape of {event.type}") from fault
     record.events.append(event)
 
 

@@ -70,6 +70,22 @@ def test_a_full_disk_at_the_last_byte_is_said(monkeypatch):
     assert (1, "fabric: No space left on device [os.28]\n") == (end.value.code, errors.getvalue())
 
 
+def test_a_defect_is_one_line_too(capsys, monkeypatch):
+    """Whatever nobody foresaw; the traceback is for whoever asks for it."""
+
+    def broken(*_: object, **__: object):
+        msg = "a\nb"
+        raise KeyError(msg)
+
+    monkeypatch.setattr("resources.home.Home.find", broken)
+    code, out, err = fabric(capsys, "spine", "tail")
+    assert (1, "", 1) == (code, out, err.count("\n"))
+    assert "[fabric.defect]" in err
+    monkeypatch.setenv("FABRIC_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        main(["spine", "tail"])
+
+
 def test_an_interrupt_is_130_and_one_line(capsys, monkeypatch):
     """Whatever was running."""
 

@@ -158,6 +158,25 @@ def test_a_file_that_is_no_version_of_the_log_is_refused(world):
         reopened(world, forged)
 
 
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("trust.rotated", {}),
+        ("trust.rotated", {"version": "x"}),
+        ("trust.rotated", {"version": 2}),
+        ("trust.rotated", {"version": 2, "digest": 3, "envelope": []}),
+        ("trust.rotated", {"version": 2, "envelope": {"payload": "!", "signatures": [{}]}}),
+        ("trust.pinned", {"version": True}),
+        ("trust.noted", {}),
+    ],
+)
+def test_a_version_that_is_none_is_refused(world, kind, body):
+    """Whoever holds any key and the database can write to the chain: it is refused, in a sentence."""
+    rotated(world, "builder")
+    world.store.append([NewEvent("trust", kind, body)], signer=world.signers["operator"])
+    assert refused(reopened, world, world.trust) in {"trust.not_pinned", "trust.not_successor"}
+
+
 def test_two_admins_at_once_make_one_version(world):
     """The second is told; nothing branches."""
     one, two = (with_key(world.trust, "operator", fresh("operator").public) for _ in range(2))

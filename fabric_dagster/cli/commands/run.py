@@ -144,7 +144,7 @@ def runs(
 
     from fabric_dagster.cli.finding import all_runs, open_hall
     from fabric_dagster.contracts.supervisor_run import RunState
-    from fabric_dagster.errors import UsageFault
+    from fabric_dagster.errors import CheckFailed, UsageFault
     from fabric_dagster.supervisor.stops import engaged
 
     if state is not None and state not in get_args(RunState):
@@ -153,7 +153,8 @@ def runs(
             mend=f"use one of: {', '.join(get_args(RunState))}",
         )  # fmt: skip
     hall = open_hall(home)
-    found = [item for item in all_runs(hall) if state in {None, item.state}]
+    unsound: list[CheckFailed] = []
+    found = [item for item in all_runs(hall, unsound) if state in {None, item.state}]
 
     def human() -> None:
         for stop in engaged(hall.services.store, hall.services.trust).values():
@@ -165,6 +166,8 @@ def runs(
             say("No runs yet." if state is None else f"No run is {state}.")
 
     emit([item.document().body() for item in found], as_json=as_json, human=human)
+    if unsound:
+        raise CheckFailed.of([fault for item in unsound for fault in item.faults])
 
 
 def show(
