@@ -135,21 +135,61 @@ def finish(home: Home, store: EventStore, root: TrustRoot) -> list[str]:
     if home.trust_root().digest != root.digest:
         replace_root(home.path, root)
         done.append(f"trust.json is version {root.version}")
-    pinned = home.validator / "trust.json"
-    if pinned.is_file():
-        known = TrustRoot.parse(pinned.read_bytes(), str(pinned)).version
-        for version, envelope in envelopes(store, known):
-            _tell_validator(home, envelope)
-            done.append(f"the validator's pinned trust root is version {version}")
-    for identity, item in root.identities.items():
-        folder = keys_folder(home, identity)
-        waiting = key_path(folder, f"{identity}-{NEXT}")
-        if not waiting.exists():
-            continue
-        keyid = load_signer(folder, f"{identity}-{NEXT}").keyid
-        if root.active(keyid) and keyid in {key.keyid for key in item.keys}:
-            done.append(_promote(folder, identity, waiting, root, keyid))
+    done += _follow_validator(home, store, root)
+    for identity in root.identities:
+        if (promoted := _promote_waiting(home, identity, root)) is not None:
+            done.append(promoted)
     return done
+
+
+def _follow_validator(home: Home, store: EventStore, root: TrustRoot) -> list[str]:
+    """Bring the validator in this home's own folder to ``root``; what was done, for people.
+
+    Its log takes a version only under a key that the version before has as active. Where that key had ended
+    already (revoked as stolen, or retired for one that lies elsewhere), the log stays as evidence in a folder
+    of its own, and a new one begins with the new key and the present version.
+    """
+    pinned = home.validator / "trust.json"
+    if not pinned.is_file():
+        return []
+    known = TrustRoot.parse(pinned.read_bytes(), str(pinned))
+    key = key_path(keys_folder(home, "validator"), "validator")
+    if not key.exists():
+        # Its owner took it away: that validator follows by the envelope which an admin hands over.
+        return []
+    untold = envelopes(store, known.version)
+    if untold and not known.active(load_signer(key.parent, "validator").keyid):
+        return _begin_validator_anew(home, known, root)
+    done = []
+    for version, envelope in untold:
+        _tell_validator(home, envelope)
+        done.append(f"the validator's pinned trust root is version {version}")
+    return done
+
+
+def _begin_validator_anew(home: Home, known: TrustRoot, root: TrustRoot) -> list[str]:
+    """The pinned root is written last: interrupted before, all of it is done again by the next command."""
+    done = []
+    if (home.validator / "ledger").exists():
+        kept = home.validator / f"ledger-until-version-{known.version}"
+        (home.validator / "ledger").rename(kept)
+        done.append(f"the validator's log until now is kept at {kept}; its new key begins another")
+    if (promoted := _promote_waiting(home, "validator", root)) is not None:
+        done.append(promoted)
+    replace_root(home.validator, root)
+    return [*done, f"the validator's pinned trust root is version {root.version}"]
+
+
+def _promote_waiting(home: Home, identity: str, root: TrustRoot) -> str | None:
+    """Put the key that waits for ``identity`` in its place, once the log pins it."""
+    folder = keys_folder(home, identity)
+    waiting = key_path(folder, f"{identity}-{NEXT}")
+    if not waiting.exists():
+        return None
+    keyid = load_signer(folder, f"{identity}-{NEXT}").keyid
+    if not root.active(keyid) or root.identity_of(keyid) != identity:
+        return None
+    return _promote(folder, identity, waiting, root, keyid)
 
 
 def _tell_validator(home: Home, envelope: dict[str, Any]) -> None:

@@ -265,7 +265,10 @@ def _validator(home: Home) -> Iterator[Finding]:
         client.close()
     trust = home.trust_root()
     owner = trust.identity_of(keyid)
-    if owner is not None and "validator" in trust.roles(owner):
+    if (end := trust.ended(keyid)) is not None:
+        what = f"its program signs with a key that was {end.how}: it can judge no run ({end.reason})"
+        yield Finding("validator", "fail", what, "run `fabric keys rotate validator --keep`")
+    elif owner is not None and "validator" in trust.roles(owner):
         yield Finding("validator", "ok", f"its program answers and signs as {owner}")
     else:
         what = "its program signs with a key that trust.json does not pin for a validator"

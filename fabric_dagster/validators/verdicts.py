@@ -72,7 +72,8 @@ def open_verdict(
         raise CheckFailed(
             "verdict.key_ended",
             "the verdict is signed with a key that was retired before or revoked since",
-            mend="let the validator judge again with its present key: run the ticket anew",
+            mend="`fabric doctor` says which key the validator has; give it an active one "
+            "(`fabric keys rotate validator --keep`), then run the ticket anew",
         )
     try:
         statement = json.loads(payload)

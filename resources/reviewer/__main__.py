@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from fabric_dagster.errors import FabricError
 from fabric_dagster.governance.trust import TrustRoot
 from fabric_dagster.validators.keys import make_key
 from fabric_dagster.validators.program import private_output
-from resources.reviewer.desk import Desk, Recorded, pin_root, read_trust
+from resources.reviewer.desk import Desk, Recorded, first_root, pin_root, read_trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,9 @@ def main(words: list[str] | None = None) -> int:
         output.write(json.dumps(COMMANDS[asked.command](asked)) + "\n")
     except FabricError as error:
         for fault in error.faults:
-            sys.stderr.write(f"validator: {json.dumps(fault.as_dict())}\n")
+            # whole, not shortened for people: whoever asked says it to them
+            told = {name: value for name, value in asdict(fault).items() if value is not None}
+            sys.stderr.write(f"validator: {json.dumps(told)}\n")
         return error.exit_code
     except OSError as fault:
         found = {"code": f"os.{fault.errno}", "what": str(fault.strerror or fault)}
@@ -79,9 +82,9 @@ def _keygen(asked: argparse.Namespace) -> dict[str, Any]:
 
 def _trust(asked: argparse.Namespace) -> dict[str, Any]:
     given = read_trust(asked.file)
-    if isinstance(given, TrustRoot):
-        pin_root(asked.home, given)
-        root = given
+    if isinstance(given, TrustRoot) or not (asked.home / "trust.json").exists():
+        root = given if isinstance(given, TrustRoot) else first_root(given)
+        pin_root(asked.home, root)
     else:
         desk = Desk(asked.home)
         try:

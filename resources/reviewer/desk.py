@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from fabric_dagster.contracts.qualification import Review
-from fabric_dagster.digests import digest_bytes
+from fabric_dagster.digests import digest_bytes, dsse_open
 from fabric_dagster.errors import CheckFailed, InvalidDocument, OperationFailed, UsageFault
 from fabric_dagster.governance.receipts import sign_review
 from fabric_dagster.governance.roles import require
-from fabric_dagster.governance.rotation import ROTATED, pinning, succeed
+from fabric_dagster.governance.rotation import PAYLOAD_TYPE, ROTATED, pinning, succeed
 from fabric_dagster.governance.trust import MAX_BYTES, TrustRoot
 from fabric_dagster.spine.ports import TRUST_STREAM, NewEvent
 from fabric_dagster.validators.keys import load_key
@@ -132,7 +132,9 @@ class Desk:
         A version that is followed already changes nothing; the pinned file follows the log, where whoever
         wrote there was killed before.
         """
-        if any(event.body["envelope"] == envelope for event in self.store.read(TRUST_STREAM, types=[ROTATED])):
+        if any(
+            event.body["envelope"] == envelope for event in self.store.read(TRUST_STREAM, types=[ROTATED])
+        ):
             replace_root(self.home, self.trust)
             return self.trust
         following = succeed(self.trust, envelope)
@@ -185,6 +187,24 @@ def pin_root(home: Path, root: TrustRoot) -> None:
             mend="hand over the next version's envelope: `fabric keys export`",
         )
     replace_root(home, root)
+
+
+def first_root(envelope: Mapping[str, Any]) -> TrustRoot:
+    """The version in an envelope, for a home that has none pinned yet: an admin of that version signed it.
+
+    That admin may be anybody's; only the person who compares the digest makes it the right one. Raises
+    ``InvalidDocument`` (``trust.invalid``) and ``CheckFailed`` (``envelope.*``).
+    """
+    try:
+        root = TrustRoot.parse(_payload(envelope), "the trust root in the envelope")
+    except (KeyError, TypeError, ValueError) as fault:
+        raise InvalidDocument("trust.invalid", "this envelope holds no trust root") from fault
+
+    def verify(signature: bytes, message: bytes) -> bool:
+        return root.signed_by_role("admin", signature, message) is not None
+
+    dsse_open(envelope, PAYLOAD_TYPE, verify)
+    return root
 
 
 def replace_root(home: Path, root: TrustRoot) -> None:

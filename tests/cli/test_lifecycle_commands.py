@@ -195,3 +195,31 @@ def test_an_interrupted_rotation_is_finished_by_the_next_command(capsys, hall, m
     done(capsys, hall, "keys", "rotate", "operator")
     assert hall.home.trust_root().version == 3
     assert done(capsys, hall, "publish", GRAPH)["published"]
+
+
+@pytest.mark.slow
+def test_a_validator_whose_key_ended_gets_another(capsys, hall):
+    """As the key ceremony says of a stolen key: revoked, then rotated; and one retired for one elsewhere."""
+    (key,) = done(capsys, hall, "keys", "list")["identities"]["validator"]["keys"]
+    done(capsys, hall, "validator", "reviews")
+    done(capsys, hall, "keys", "revoke", key["keyid"], "--reason", "laptop stolen")
+    looked = json.loads(fabric(capsys, hall, "doctor", "--json")[1])["findings"]
+    (told,) = [item for item in looked if item["name"] == "validator"]
+    assert (told["state"], "revoked" in told["what"]) == ("fail", True)
+    found = done(capsys, hall, "keys", "rotate", "validator")["identities"]["validator"]["keys"]
+    assert [(item["status"], item["here"]) for item in found] == [("revoked", False), ("active", True)]
+    assert [path.name for path in sorted(hall.home.validator.glob("ledger*"))] == ["ledger-until-version-2"]
+    done(capsys, hall, "validator", "review", GRAPH)
+
+    elsewhere = hall.home.path.parent / "elsewhere"
+    made = done(capsys, hall, "validator", "keygen", "--validator", elsewhere)
+    done(capsys, hall, "keys", "rotate", "validator", "--public", made["public"])
+    found = done(capsys, hall, "keys", "rotate", "validator", "--keep")["identities"]["validator"]["keys"]
+    assert [item["here"] for item in found if item["status"] == "active"] == [False, True]
+    done(capsys, hall, "validator", "review", GRAPH)
+
+    envelope = hall.home.path.parent / "envelope.json"
+    done(capsys, hall, "keys", "export", envelope)
+    pinned = done(capsys, hall, "validator", "trust", envelope, "--validator", elsewhere)
+    assert pinned["digest"] == done(capsys, hall, "keys", "list")["digest"]
+    done(capsys, hall, "validator", "review", GRAPH, "--validator", elsewhere)

@@ -34,8 +34,9 @@ def keygen(validator: DeskOption = None, home: HomeOption = None, as_json: JsonF
     def human() -> None:
         say(f"keyid   {made['keyid']}")
         say(f"public  {made['public']}")
-        say(f"\nNext: an admin pins it: `fabric keys rotate validator --public {made['public']}`,")
-        say("      and hands over the trust root: `fabric validator trust FILE`.")
+        say(f"\nNext: an admin pins it: `fabric keys rotate validator --keep --public {made['public']}`,")
+        say("      (--keep: the key stays with which runs of that home are judged), and hands over the")
+        say("      trust root: `fabric keys export FILE` there, `fabric validator trust FILE` here.")
 
     emit(made, as_json=as_json, human=human)
 
