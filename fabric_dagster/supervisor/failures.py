@@ -122,7 +122,7 @@ def _pending(services: Services, compiled: CompiledGraph, run: RunRecord) -> Fai
     for event in reversed(run.events):
         if event.type in CONCLUDED:
             return None
-        if event.type == "task.result" and event.body["result"]["status"] == "failed":
+        if event.type == "task.result" and event.body["result"]["status"] != "succeeded":
             task, told = run.by_digest(event.body["task"]), event.body["result"]["failure"]
             fault = Fault(**told)
             return Failure(task.task.partition, (fault.code,), (fault,))

@@ -16,7 +16,7 @@ from fabric_dagster.contracts.physical_plan import Operation
 from fabric_dagster.contracts.skill_graph import RecoveryEdge
 from fabric_dagster.contracts.specialist import Budget
 from fabric_dagster.errors import OperationFailed, Refused
-from fabric_dagster.supervisor import tasks, watch
+from fabric_dagster.supervisor import failures, tasks, watch
 from fabric_dagster.supervisor.failures import reopen
 
 LOOK = "photoshop.look@1"
@@ -178,6 +178,25 @@ def test_over_its_bytes(world):
     budgeted(world, bytes=8)
     assert "photoshop.budget_exceeded" == outcome(lambda: world.do(run, "photoshop_1"))
     assert ("partial", []) == (world.services.reload(run).task("photoshop_1").result.status, world.effects)
+
+
+def test_over_its_budget_and_interrupted(world, monkeypatch):
+    """What was still to follow from a partial result follows when the run is looked at again."""
+
+    def dies(services, run, _tasks, before, _after):
+        services.append_all(run, *before)
+        raise KeyboardInterrupt
+
+    run = world.open()
+    world.go(run, "asset_decision")
+    budgeted(world, bytes=8)
+    with monkeypatch.context() as patch:
+        patch.setattr(failures, "take_back_all", dies)
+        with pytest.raises(KeyboardInterrupt):
+            world.do(run, "photoshop_1")
+    assert "running" == world.services.reload(run).state
+    assert "photoshop.budget_exceeded" == outcome(lambda: world.do(run, "photoshop_1"))
+    assert "failed" == world.services.reload(run).state
 
 
 def test_recovery_edge_may_name_the_budget(world, monkeypatch):
