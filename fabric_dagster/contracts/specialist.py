@@ -47,7 +47,7 @@ class ArtifactRef(Contract):
 
 
 class SpecialistTask(Document):
-    """One typed child task of a supervisor run: a sealed partition, or a compensation."""
+    """One typed child task of a supervisor run: a sealed partition, or the judgement of the whole run."""
 
     SCHEMA: ClassVar[str] = "fabric.specialist-task.v1"
 

@@ -74,6 +74,12 @@ class CompiledGraph:
         """The partition that ``node`` belongs to."""
         return next(part for part in self.partitions if node in part.nodes)
 
+    def sealed_by(self, handoff: str) -> tuple[str, str]:
+        """The node and its output that ``handoff`` seals."""
+        args = next(node.args for node in self.graph.nodes if node.id == handoff)
+        source, _, name = str(args["artifact"]["$ref"]).partition(".")
+        return source, name
+
     @property
     def verdict(self) -> str:
         """The node of the independent verdict, which is a partition of its own."""

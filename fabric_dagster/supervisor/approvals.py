@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from fabric_dagster.errors import FabricError, Fault, NeedsPerson, Refused, UsageFault
 from fabric_dagster.governance.roles import lawful, require
+from fabric_dagster.graphs.case import SEAL
 from fabric_dagster.supervisor.execution import admit
 from fabric_dagster.supervisor.failures import dependants
 from fabric_dagster.supervisor.joins import absent
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from fabric_dagster.supervisor.records import ApprovalRecord, RunRecord
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
-
-SEAL = "fabric.seal_handoff@"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +57,10 @@ class Picture:
 
 def gates(compiled: CompiledGraph) -> tuple[Gate, ...]:
     """Every handoff of ``compiled``, in order."""
-    args = {node.id: node.args for node in compiled.graph.nodes}
     found = []
     for part in compiled.partitions:
-        if part.capabilities[0].startswith(SEAL):
-            node, _, name = str(args[part.id]["artifact"]["$ref"]).partition(".")
+        if part.capabilities[0] == SEAL:
+            node, name = compiled.sealed_by(part.id)
             found.append(Gate(part.id, compiled.partition_of(node).id, node, name))
     return tuple(found)
 

@@ -109,10 +109,9 @@ def seal_handoff(services: Services, workflow: Workflow, run_id: str, node_id: s
             services.artifacts.path(handoff.artifact.digest)
             return handoff
         commission = admit(services, workflow, run)
-        node = next(item for item in workflow.compiled.graph.nodes if item.id == node_id)
         partition = workflow.compiled.partition(node_id)
         require_order(workflow.compiled, run, partition)
-        source, _, name = str(node.args["artifact"]["$ref"]).partition(".")
+        source, name = workflow.compiled.sealed_by(node_id)
         side = workflow.compiled.partition_of(source).id
         task = run.task(side)
         if task is None or task.result is None:

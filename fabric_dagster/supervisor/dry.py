@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fabric_dagster.contracts.handoff import Handoff
 from fabric_dagster.contracts.specialist import SpecialistTask
 from fabric_dagster.digests import canonical, digest_of
+from fabric_dagster.graphs.case import SEAL
 from fabric_dagster.intelligence.decide import decide
 from fabric_dagster.spine.ports import Event
 from fabric_dagster.supervisor.binding import Binder, store_plan
@@ -48,7 +49,7 @@ def dry_run(
             shown, text = _stage(services, workflow, run, part)
             parts.append(shown)
             diff += text
-        elif part.capabilities[0].startswith("fabric.seal_handoff@"):
+        elif part.capabilities[0] == SEAL:
             _hand_off(workflow, run, part.id)
     return {"ticket": ticket.body(), "decision": run.decision, "partitions": parts, "diff": diff}
 
@@ -97,14 +98,12 @@ def _stage(
 
 
 def _hand_off(workflow: Workflow, run: RunRecord, node_id: str) -> None:
-    node = next(item for item in workflow.compiled.graph.nodes if item.id == node_id)
-    source, _, name = str(node.args["artifact"]["$ref"]).partition(".")
     found = next(
         artifact
         for task in run.tasks
         if task.result is not None
         for artifact in task.result.artifacts
-        if (artifact.node, artifact.name) == (source, name)
+        if (artifact.node, artifact.name) == workflow.compiled.sealed_by(node_id)
     )
     run.handoffs[node_id] = Handoff(
         schema_="fabric.handoff.v1",

@@ -29,6 +29,7 @@ from fabric_dagster.supervisor.compensation import application
 from fabric_dagster.supervisor.joins import lineage
 from fabric_dagster.supervisor.machine import WHOLE_RUN
 from fabric_dagster.supervisor.opening import reconcile_first
+from fabric_dagster.supervisor.ports import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from fabric_dagster.supervisor.services import Services
     from fabric_dagster.supervisor.workflows import Workflow
 
-#: The application whose instance is a project that several runs share; a delivery folder is a run's own.
-SHARED = "unity"
 BEGUN = frozenset({"commit.begun", "compensation.begun"})
 ENDS = ("task.result", "compensation.done", "reconciliation.observed")
 
@@ -136,7 +135,7 @@ def _lay(
             artifacts[f"{item.node}.{item.name}"] = _fact(services, item.digest)
         # What stood before the first judged task: what a later one found is not how it was before.
         later = first is not None and record.issued.version >= first.issued.version
-        if later and application(record) == SHARED:
+        if later and application(record) == PROJECT:
             for path, digest in record.before.items():
                 artifacts.setdefault(f"before:{path}", _fact(services, digest))
     manifest = first.manifest if first is not None else None
@@ -184,7 +183,7 @@ def changes_of_others(services: Services, run: RunRecord, since: int) -> tuple[G
             continue
         other = known.get(name) or known.setdefault(name, services.reload(name))
         task = other.by_digest(event.body["task"])
-        if application(task) != SHARED or not task.changes:
+        if application(task) != PROJECT or not task.changes:
             continue
         if event.type in BEGUN:
             unknown[task.digest] = other

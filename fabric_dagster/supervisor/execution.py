@@ -24,6 +24,7 @@ from fabric_dagster.supervisor.failures import absorbed, after_failure, conclude
 from fabric_dagster.supervisor.joins import require_order
 from fabric_dagster.supervisor.machine import ENDED
 from fabric_dagster.supervisor.opening import reconcile_first, reconciling, refuse_ticket
+from fabric_dagster.supervisor.ports import PROJECT
 from fabric_dagster.supervisor.services import ENDED_CODE, disk_told, ended
 from fabric_dagster.supervisor.shield import uninterrupted
 from fabric_dagster.supervisor.stages import discard, stage_folder
@@ -196,7 +197,7 @@ def _execute(
         [run.body["graph"], run.run, partition.id, task.plan, task.attempt],
     )
     issued: dict[str, Any] = {"task": task.body()}
-    if partition.application == "unity":
+    if partition.application == PROJECT:
         issued["manifest"] = store_manifest(services)
     services.append(run, "task.issued", issued, key)
     stage = stage_folder(services, run.run) / f"{task.partition}-{task.attempt}"
@@ -262,7 +263,8 @@ def _commit(  # noqa: PLR0917 - the surroundings of one commit, handed on as the
     staged: Staged,
 ) -> tuple[ObservationRecord, ...]:
     """Steps 6 and 7: apply, then look. What was seen, or the typed end of the attempt."""
-    record, transaction = run.by_digest(task.digest), task.digest[7:39]
+    record = run.by_digest(task.digest)
+    transaction = record.transaction or ""
     try:
         with disk_told():
             provider.commit(stage, staged, transaction)

@@ -24,10 +24,11 @@ from fabric_dagster.errors import CheckFailed, Refused
 from fabric_dagster.supervisor.binding import store_plan
 from fabric_dagster.supervisor.cancelling import refuse_cancelled
 from fabric_dagster.supervisor.compensation import application
-from fabric_dagster.supervisor.evidence import SHARED, run_evidence, side_evidence
+from fabric_dagster.supervisor.evidence import run_evidence, side_evidence
 from fabric_dagster.supervisor.execution import admit, still_wanted
 from fabric_dagster.supervisor.failures import absorbed, after_verdict, conclude
 from fabric_dagster.supervisor.machine import VALIDATOR, WHOLE_RUN
+from fabric_dagster.supervisor.ports import PROJECT
 from fabric_dagster.supervisor.services import Step
 from fabric_dagster.supervisor.stages import discard, fresh, stage_folder
 from fabric_dagster.supervisor.watch import Watch, watching
@@ -78,7 +79,7 @@ def judge_run(services: Services, workflow: Workflow, run: RunRecord, commission
     if last is not None and last.state == "issued":
         why = "the validator did not answer; judging has no effects"
         services.append(run, "task.abandoned", {"task": last.digest, "why": why}, f"abandon:{last.digest}")
-    with services.at_project(SHARED):
+    with services.at_project(PROJECT):
         evidence = run_evidence(services, workflow, run, commission)
         task = _task(services, workflow, run, services.artifacts.put_bytes(canonical(evidence.body())))
         services.append(run, "task.issued", {"task": task.body()}, f"judge:{task.digest}")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from fabric_dagster.contracts.physical_plan import PhysicalPlan
 
+#: The application that works on the project's tree, which all runs share; a delivery is one run's own.
+PROJECT = "unity"
+
 
 @dataclass(frozen=True, slots=True)
 class FileChange:

@@ -18,6 +18,7 @@ from fabric_dagster.contracts.specialist import Budget
 from fabric_dagster.errors import CheckFailed, Conflict, OperationFailed, Refused
 from fabric_dagster.spine.ports import Event, NewEvent
 from fabric_dagster.supervisor.machine import ENDED, WHOLE_RUN
+from fabric_dagster.supervisor.ports import PROJECT
 from fabric_dagster.supervisor.projection import advance, load_run, stream_of
 from fabric_dagster.supervisor.stops import refuse_stopped
 
@@ -143,7 +144,7 @@ class Services:
     @contextlib.contextmanager
     def at_project(self, application: str) -> Iterator[None]:
         """Be the only one at the project, for an application that works on its tree."""
-        if application != "unity":
+        if application != PROJECT:
             yield
             return
         with self.hold("project", self.unstopped):

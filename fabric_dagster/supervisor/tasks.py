@@ -19,6 +19,7 @@ from fabric_dagster.capabilities.registry import capabilities
 from fabric_dagster.contracts.specialist import ArtifactRef, SpecialistTask
 from fabric_dagster.errors import Fault, OperationFailed, Refused
 from fabric_dagster.supervisor.binding import store_plan
+from fabric_dagster.supervisor.ports import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 OUT_OF_TASK = "authority.out_of_task"
 #: argument types that name files which an operation makes in its delivery.
 MADE = "relative_path"
-ON_PROJECT = frozenset({"unity"})
 
 
 @runtime_checkable
@@ -94,7 +94,7 @@ def allowed(partition: CompiledPartition, provider: Provider) -> tuple[str, ...]
 
 def scope_of(plan: PhysicalPlan, commission: Commission) -> tuple[str, ...]:
     """What the plan may write: of a project what is commissioned, of a delivery the files that it names."""
-    if plan.application in ON_PROJECT:
+    if plan.application == PROJECT:
         return commission.scope.writes
     known, found = capabilities(), set()
     for operation in plan.operations:
