@@ -162,7 +162,7 @@ def test_the_other_connection_is_a_record():
     assert {"refused"} == {item.decision for item in found.surfaces if "execute" in item.why}
     text = RECORD.read_text(encoding="utf-8")
     from fabric_dagster.documents import check, load_yaml
-    from resources.photoshop.connection import ProviderRecord
+    from resources.provider_record import ProviderRecord
 
     for old, new in (
         ("executable: false", "executable: true"),
