@@ -34,7 +34,8 @@ def hall(place):
     """The opened home, as ``fabric init`` and the demo commission leave it: no ticket, no run."""
     opened = governed.restore(place)
     yield opened
-    opened.services.store.close()
+    if "services" in vars(opened):  # nothing is opened only to be closed
+        opened.services.store.close()
 
 
 @pytest.fixture
