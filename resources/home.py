@@ -57,6 +57,12 @@ class HomeConfig(Document):
     artifacts: str = "artifacts"
     #: who edits documents: our own engine, or a running Photoshop with the paired plugin.
     photoshop: Literal["headless", "uxp"] = "headless"
+    #: who edits the project: our own engine, or that engine with an editor's eyes (batch, or a running one).
+    unity: Literal["headless", "live"] = "headless"
+    #: the editor's executable, for compile, test and build.
+    unity_editor: str | None = None
+    #: an MCP server on this machine that reaches the running editor, instead of lending it our package.
+    unity_mcp: str | None = Field(default=None, pattern=r"^http://(127\.0\.0\.1|localhost|\[::1\]):[0-9]+/")
     #: the limits of every specialist's task.
     budget: Budget = Budget()
 
@@ -195,6 +201,11 @@ class Home:
     def deliveries(self) -> Path:
         """Exported pictures and edited copies, a folder a run."""
         return self.path / "deliveries"
+
+    @property
+    def unity(self) -> Path:
+        """The live editor's snapshots, ledger of requests, package and caches."""
+        return self.path / "unity"
 
     @property
     def stages(self) -> Path:

@@ -51,6 +51,15 @@ def called(known: Catalog, graph: str) -> tuple[LoadedPack, GraphSource]:
         raise UsageFault.of(fault.faults) from None
 
 
+def served_by(home: Path | None) -> frozenset[str]:
+    """The capability ids that this home's providers serve; without a home, the embedded ones'."""
+    from resources.home import Home
+    from resources.supervision.assembly import Hall
+
+    found = Home.find(home)
+    return Hall(found).served if found.exists and found.trust.is_file() else served_here()
+
+
 def served_here() -> frozenset[str]:
     """The capability ids that the embedded providers serve."""
     from resources.photoshop.provider import HeadlessPhotoshop

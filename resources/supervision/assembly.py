@@ -111,6 +111,10 @@ class Hall:
             from resources.photoshop.provider import HeadlessPhotoshop
 
             return HeadlessPhotoshop(*places, fonts=(self.home.fonts,))
+        if self.home.config.unity == "live":
+            from resources.unity.live.configured import live_unity
+
+            return live_unity(self.home)
         from resources.unity.provider import HeadlessUnity
 
         return HeadlessUnity(self.home.project, self.home.transactions / "unity")

@@ -20,6 +20,7 @@ from fabric_dagster.contracts.base import Digest, Document
 from fabric_dagster.contracts.commission import Commission, Scope
 from fabric_dagster.digests import digest_of
 from fabric_dagster.errors import Fault, Refused
+from fabric_dagster.graphs.served import unserved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,6 +125,7 @@ def _differences(hall: Hall, workflow: Workflow, scope: CommissionScope) -> Iter
     for name in sorted(served.keys() | scope.providers.keys()):
         if served.get(name) != scope.providers.get(name):
             yield _off("providers", f"{name} is served by {served.get(name, 'nobody')} here", name)
+    yield from unserved(workflow.compiled, hall.served)
     for name in sorted(set(workflow.compiled.graph.effects) - set(scope.effects)):
         yield _off("effects", "the graph has an effect that the scope does not allow", name)
 

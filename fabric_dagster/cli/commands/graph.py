@@ -79,8 +79,12 @@ def compile_(
     as_json: JsonFlag = False,
     draw: MermaidFlag = False,
 ) -> None:
-    """Print each partition with its plan template."""
+    """Print each partition with its plan template; refused where no provider here does what it needs."""
+    from fabric_dagster.cli.packs import served_by
+    from fabric_dagster.graphs.served import require_served
+
     compiled = _compiled(graph, home, packs)
+    require_served(compiled, served_by(home))
     if draw:
         _draw(compiled, as_json=as_json)
         return

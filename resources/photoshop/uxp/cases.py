@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fabric_dagster.contracts.physical_plan import PhysicalPlan
 from fabric_dagster.digests import digest_file
 from fabric_dagster.errors import OperationFailed
-from fabric_dagster.supervisor.ports import Observation
+from resources.conformance import Case, seen
 from resources.photoshop.client import Worker, shared
 from resources.photoshop.png import encode_png
 from resources.photoshop.sample import build_template
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from fabric_dagster.supervisor.ports import Provider, Staged
+    from fabric_dagster.supervisor.ports import Observation, Provider, Staged
 
 OPEN: Final = "photoshop.open_duplicate@1"
 REPLACE: Final = "photoshop.replace_smart_object@1"
@@ -114,21 +114,6 @@ class Bench:
                 return dict(layer)
             pending += layer.get("children", [])
         return {}
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One thing that a provider must do. ``needs`` are the capabilities without which it is not asked."""
-
-    name: str
-    about: str
-    needs: frozenset[str]
-    run: Callable[[Bench], Iterable[Observation]]
-
-
-def seen(subject: str, expected: object, found: object) -> Observation:
-    """An observation that holds where both are equal."""
-    return Observation(subject, str(expected), str(found), holds=expected == found)
 
 
 def _open(copy: str = "icon.psd") -> Step:
@@ -283,7 +268,7 @@ def _moves(bench: Bench) -> Iterator[Observation]:
     yield seen("moved by", (7, -5), (after["left"] - before["left"], after["top"] - before["top"]))
 
 
-def _case(run: Callable[[Bench], Iterable[Observation]], *needs: str) -> Case:
+def _case(run: Callable[[Bench], Iterable[Observation]], *needs: str) -> Case[Bench]:
     about = (run.__doc__ or "").strip()
     return Case(run.__name__.strip("_"), about, frozenset({OPEN, EXPORT, *needs}), run)
 
@@ -302,6 +287,6 @@ CASES: Final = (
 )
 
 
-def asked_of(provider: Provider) -> tuple[Case, ...]:
+def asked_of(provider: Provider) -> tuple[Case[Bench], ...]:
     """The cases that ``provider`` must pass: those for which it serves what they need."""
     return tuple(case for case in CASES if case.needs <= provider.serves)

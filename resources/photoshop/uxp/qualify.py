@@ -9,16 +9,18 @@ from __future__ import annotations
 import json
 import tempfile
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from fabric_dagster.contracts.base import Contract, Digest, Document
+from fabric_dagster.contracts.base import Digest, Document
 from fabric_dagster.digests import canonical, digest_file, dsse_open, dsse_sign
-from fabric_dagster.errors import CheckFailed, FabricError
+from fabric_dagster.errors import CheckFailed
 from fabric_dagster.governance.roles import require
-from resources.photoshop.uxp.cases import CASES, Bench, Case
+from resources.conformance import CaseRecord, all_passed, recorded
+from resources.photoshop.uxp.cases import CASES, Bench
 from resources.photoshop.uxp.provider import PATIENCE, UxpPhotoshop
 from resources.photoshop.uxp.schema import PLUGIN, schema_digest
 
@@ -30,26 +32,6 @@ if TYPE_CHECKING:
     from resources.photoshop.uxp.bridge import Bridge
 
 PAYLOAD_TYPE: Final = "application/vnd.fabric.photoshop-qualification+json"
-Verdict = Literal["passed", "failed", "not_asked"]
-
-
-class Seen(Contract):
-    """One observation of a case."""
-
-    subject: str
-    expected: str
-    found: str
-    holds: bool
-
-
-class CaseRecord(Contract):
-    """What one case came to; ``fault`` is the line of an error that ended it."""
-
-    case: str
-    about: str
-    verdict: Verdict
-    fault: str | None = None
-    observations: tuple[Seen, ...] = Field(default=(), strict=False)
 
 
 class Qualification(Document):
@@ -72,8 +54,7 @@ class Qualification(Document):
     @property
     def passed(self) -> bool:
         """Whether every case that was asked passed, and something was asked."""
-        verdicts = [case.verdict for case in self.cases]
-        return "failed" not in verdicts and "passed" in verdicts
+        return all_passed(self.cases)
 
 
 def qualify(
@@ -95,7 +76,7 @@ def qualify(
             # Resolved: Photoshop is given real paths, also where the system's temporary folder is a link.
             folder = Path(private).resolve() / case.name
             provider = UxpPhotoshop(folder / "deliveries", folder / "journals", bridge, patience=patience)
-            cases.append(_run(case, provider, folder))
+            cases.append(recorded(case, provider, partial(Bench, provider, folder / "stages")))
             tell(f"{case.name}: {cases[-1].verdict}")
     record = Qualification(
         schema_="fabric.photoshop-qualification.v1",
@@ -110,26 +91,6 @@ def qualify(
         cases=tuple(cases),
     )
     return record, dsse_sign(PAYLOAD_TYPE, canonical(record.body()), builder.keyid, builder.sign)
-
-
-def _run(case: Case, provider: UxpPhotoshop, folder: Path) -> CaseRecord:
-    """One case, whatever becomes of it."""
-    if not case.needs <= provider.serves:
-        return CaseRecord(case=case.name, about=case.about, verdict="not_asked")
-    seen: list[Seen] = []
-    fault = None
-    try:
-        seen.extend(Seen(**item.as_dict()) for item in case.run(Bench(provider, folder / "stages")))
-    except FabricError as error:
-        fault = str(error.faults[0])
-    passed = fault is None and bool(seen) and all(item.holds for item in seen)
-    return CaseRecord(
-        case=case.name,
-        about=case.about,
-        verdict="passed" if passed else "failed",
-        fault=fault,
-        observations=tuple(seen),
-    )
 
 
 def open_qualification(envelope: dict[str, Any], trust: TrustRoot) -> Qualification:

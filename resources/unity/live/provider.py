@@ -167,7 +167,7 @@ class LiveUnity(HeadlessUnity):
         """
         unity_ledger(self._state).require_settled()
         self._looked(staged.changes).unlink(missing_ok=True)
-        if not self._editor_is_open():
+        if not self.editor_is_open():
             with self.deployments.alone():
                 self.deployments.restore_all()
             super().commit(stage, staged, transaction)
@@ -187,7 +187,7 @@ class LiveUnity(HeadlessUnity):
 
     def undo(self, transaction: str) -> None:
         """Restore what ``transaction`` wrote; a running editor is held still, and imports what came back."""
-        if not self._editor_is_open():
+        if not self.editor_is_open():
             super().undo(transaction)
             return
         changes = next(
@@ -228,7 +228,8 @@ class LiveUnity(HeadlessUnity):
                 # The package lets go of the editor when its mailbox is gone.
                 session.close()
 
-    def _editor_is_open(self) -> bool:
+    def editor_is_open(self) -> bool:
+        """Whether an editor has the project open."""
         try:
             self.project.refuse_open_editor()
         except Conflict:
