@@ -112,7 +112,11 @@ def _shown(key: bytes) -> str:
 
 def diff(before: Container, after: Container) -> list[BlockChange]:
     """Every block that differs, sorted by key."""
-    old, new = blocks(before), blocks(after)
+    return changes_between(blocks(before), blocks(after))
+
+
+def changes_between(old: dict[str, bytes], new: dict[str, bytes]) -> list[BlockChange]:
+    """``diff`` of what ``blocks`` gave."""
     changes = []
     for key in sorted(old.keys() | new.keys()):
         first, second = old.get(key), new.get(key)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import Fault, OperationFailed
-from resources.photoshop.blockdiff import diff, gate
+from resources.photoshop.blockdiff import blocks, changes_between, gate
 from resources.photoshop.compose import Picture, composite, has_preview, refresh_previews
 from resources.photoshop.document import Document, build
 from resources.photoshop.png import write_atomically
@@ -36,8 +36,14 @@ class Copy:
     stale: bool = False
     #: name → bytes and what may differ in them
     checkpoints: dict[str, tuple[bytes, tuple[str, ...]]] = field(default_factory=dict)
+    #: the source's blocks, as they were before any edit
+    blocks: dict[str, bytes] = field(init=False, repr=False)
     _bytes: bytes | None = None
     _picture: Picture | None = None
+
+    def __post_init__(self) -> None:
+        """Remember the source's blocks."""
+        self.blocks = blocks(self.container)
 
     @property
     def document(self) -> Document:
@@ -115,7 +121,7 @@ class Session:
         reports = []
         for copy in self.copies:
             data = copy.data()
-            changes = diff(parse(copy.source, self.limits), parse(data, self.limits))
+            changes = changes_between(copy.blocks, blocks(parse(data, self.limits)))
             gate(changes, copy.meant)
             reports.append(
                 {

@@ -239,9 +239,14 @@ def bleed(pixels: Samples) -> Samples:
     _, labels = cv2.distanceTransformWithLabels(
         (~seeds).astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5, labelType=cv2.DIST_LABEL_PIXEL
     )
-    table = np.zeros((int(labels.max()) + 1, 3), pixels.dtype)
-    table[labels[seeds]] = pixels[seeds][:, :3]
-    filled = pixels.copy()
-    empty = alpha == 0
-    filled[empty, :3] = table[labels[empty]]
+    # A pixel is one number: several times as quick as four samples.
+    whole = np.uint32 if pixels.dtype == np.uint8 else np.uint64
+    filled = np.ascontiguousarray(pixels).copy()
+    flat, nearest = filled.view(whole).reshape(-1), labels.reshape(-1)
+    table = np.zeros(int(labels.max()) + 1, whole)
+    sown = np.flatnonzero(seeds)
+    table[nearest[sown]] = flat[sown]
+    empty = np.flatnonzero(alpha == 0)
+    flat[empty] = table[nearest[empty]]
+    filled.reshape(-1, 4)[empty, 3] = 0
     return filled

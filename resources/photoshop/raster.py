@@ -161,8 +161,11 @@ def resample(
 
 def valid(picture: Picture) -> Picture:
     """Clip the overshoots of a filter: alpha to 0…1, colour to 0…alpha."""
-    alpha = np.clip(picture[..., 3:], 0, 1)
-    return np.concatenate([np.clip(picture[..., :3], 0, alpha), alpha], axis=-1).astype(np.float32)
+    made = np.empty(picture.shape, np.float32)
+    np.clip(picture[..., 3], 0, 1, out=made[..., 3])
+    for plane in range(3):
+        np.clip(picture[..., plane], 0, made[..., 3], out=made[..., plane])
+    return made
 
 
 def reduced(contents: Picture, width: float, height: float) -> Picture:
@@ -228,14 +231,21 @@ def coverage(quad: Points, width: int, height: int) -> Picture:
 
 def premultiplied(straight: Picture) -> Picture:
     """Straight to premultiplied."""
-    return np.concatenate([straight[..., :3] * straight[..., 3:], straight[..., 3:]], axis=-1)
+    made = straight.copy()
+    for plane in range(3):  # plane by plane is several times as quick as all three at once
+        made[..., plane] *= straight[..., 3]
+    return made
 
 
 def straightened(picture: Picture) -> Picture:
     """Premultiplied to straight; colour under zero alpha is zero."""
-    alpha = picture[..., 3:]
-    colour = np.divide(picture[..., :3], alpha, out=np.zeros_like(picture[..., :3]), where=alpha > 0)
-    return np.concatenate([np.clip(colour, 0, 1), alpha], axis=-1)
+    alpha = picture[..., 3]
+    # Colour never exceeds alpha, so nothing over nothing stays nothing.
+    divisor = np.where(alpha > 0, alpha, 1)
+    made = picture.copy()
+    for plane in range(3):
+        made[..., plane] = np.where(alpha > 0, np.clip(picture[..., plane] / divisor, 0, 1), 0)
+    return made
 
 
 def trimmed(picture: Picture, left: int, top: int, depth: int) -> tuple[Picture, int, int]:
