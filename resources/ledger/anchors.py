@@ -14,7 +14,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import secrets
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -151,7 +150,9 @@ class FileAnchor:
             standing = self.read()
             if standing is not None and standing.position >= position:
                 return
-            temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
+            # One name: the lock is ours, so what lies there was left by a writer that was killed.
+            temporary = self.path.with_name(f".{self.path.name}.tmp")
+            temporary.unlink(missing_ok=True)
             try:
                 with temporary.open("xb") as writer:
                     writer.write(data)

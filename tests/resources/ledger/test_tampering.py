@@ -311,6 +311,16 @@ def test_an_anchor_elsewhere_is_written_and_asked(open_store, runtime, trust, ur
     assert trust is again.trust
 
 
+def test_what_a_killed_writer_left_is_replaced_by_the_next(tmp_path, open_sqlite, runtime):
+    """A head is written under one temporary name, under a lock: leftovers do not pile up."""
+    store = open_sqlite(tmp_path)
+    left = tmp_path / ".checkpoint.default.main.json.tmp"
+    left.write_bytes(b"half")
+    store.append([NewEvent("home", "test.noted", {})], signer=runtime)
+    assert not left.exists()
+    assert store.verify().sound
+
+
 @pytest.mark.slow
 def test_two_processes_prove_one_log(tmp_path, open_sqlite, runtime, monkeypatch):
     """What they find is what one finds, wherever their stretches meet."""
