@@ -1,4 +1,4 @@
-"""An external project that was reviewed at one revision, as a record: nothing can be registered or run by it."""
+"""An external project that was reviewed at one revision, as a record: it registers and runs nothing."""
 
 from __future__ import annotations
 

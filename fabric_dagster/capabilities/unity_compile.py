@@ -13,7 +13,7 @@ class Compile(Arguments):
 CAPABILITY = Capability(
     id="unity.compile@1",
     application="unity",
-    summary="Import the project with the staged changes in a batch editor, on a copy, and compile its scripts.",
+    summary="Import the staged project in a batch editor, on a copy, and compile its scripts.",
     arguments=Compile,
     outputs={"report": "unity_report"},
     effects=frozenset({"unity.editor.run"}),

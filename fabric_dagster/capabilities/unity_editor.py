@@ -17,7 +17,7 @@ EDITOR_FAILURES: Final = (
     ),
     FailureCode("unity.hang", "operator", True, "look at the log; close what waits for a click"),
     FailureCode(
-        "unity.import_drift", "pack", False, "change the profile, or the project's postprocessor, so they agree"
+        "unity.import_drift", "pack", False, "change the profile or the project's postprocessor"
     ),
     FailureCode("unity.licence", "operator", False, "activate the editor's licence on this machine"),
     FailureCode("unity.modal", "operator", False, "answer the dialog once, in an editor with a window"),

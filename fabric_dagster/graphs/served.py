@@ -1,4 +1,4 @@
-"""Whether the providers at hand can do what a graph asks for: a graph that needs more does not compile for them."""
+"""Whether the providers at hand can do what a graph asks for; if not, it does not compile for them."""
 
 from __future__ import annotations
 

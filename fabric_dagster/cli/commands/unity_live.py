@@ -72,7 +72,9 @@ def restore(project: ProjectFolder = None, home: HomeOption = None, as_json: Jso
     deployments = Deployments(open_project(root), place.unity)
     with deployments.alone():
         done = deployments.restore_all()
-    told = f"{len(done)} taken back; the manifest is as it was." if done else "Nothing was left in the project."
+    told = (
+        f"{len(done)} taken back; the manifest is as it was." if done else "Nothing was left in the project."
+    )
     emit({"project": str(root), "restored": list(done)}, as_json=as_json, human=lambda: say(told))
 
 
@@ -103,18 +105,21 @@ def resolve(
     )
 
 
-def qualify(  # noqa: PLR0913 - one option a choice
+def qualify(  # noqa: PLR0917 - one option a choice
     project: Annotated[Path, typer.Argument(metavar="PROJECT", help="The folder that holds Assets.")],
     editor: Annotated[
         Path | None, typer.Option("--editor", help="The editor's executable; works on a copy of PROJECT.")
     ] = None,
     running: Annotated[
-        bool, typer.Option("--running", help="Use the editor that has PROJECT open; writes and takes back there.")
+        bool,
+        typer.Option("--running", help="Use the editor that has PROJECT open; it is written to."),
     ] = False,
     mcp: Annotated[
         str | None, typer.Option("--mcp", help="With --running: the MCP server's address on this machine.")
     ] = None,
-    target: Annotated[str, typer.Option("--target", help="What a player is built for.")] = "StandaloneLinux64",
+    target: Annotated[
+        str, typer.Option("--target", help="What a player is built for.")
+    ] = "StandaloneLinux64",
     out: Annotated[Path | None, typer.Option("--out", help="Where the signed record goes.")] = None,
     identity: Annotated[
         str, typer.Option("--as", help="Who qualifies; signs with that identity's key.")
@@ -168,7 +173,7 @@ def try_skill(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Try a reviewed operation of the pinned Unity-Skills without effect; an inert candidate, or a refusal."""
+    """Try a reviewed operation of the pinned Unity-Skills without effect: an inert candidate."""
     from resources.unity.live.unity_skills.adapter import try_operation
     from resources.unity.live.unity_skills.client import REGISTRY
     from resources.unity.project import open_project
@@ -184,7 +189,8 @@ def try_skill(
 
     def human() -> None:
         say(f"{candidate.operation} at {candidate.revision[:12]}: valid, tried without effect")
-        say(f"  plan {candidate.plan.source}, rollback {candidate.rollback.source}, audit {candidate.audit.last}")
+        say(f"  plan {candidate.plan.source}, rollback {candidate.rollback.source}")
+        say(f"  audit {candidate.audit.last}")
         say(f"  {candidate.digest}  It grants nothing.")
 
     emit(candidate.body(), as_json=as_json, human=human)

@@ -1,8 +1,8 @@
 """The capabilities that need an editor, in batch mode on a private copy: compile, test, build.
 
-Rules kept here: one copy for all of a plan's editor operations, made after every file edit was staged. What the
-editor changed in it is compared with what was staged: a file of the plan that it wrote otherwise is a failure
-before anything is committed. Results are files of this run, read by ``results.py``.
+Rules kept here: one copy for all of a plan's editor operations, made after every file edit was staged. What
+the editor changed in it is compared with what was staged: a file of the plan that it wrote otherwise is a
+failure before anything is committed. Results are files of this run, read by ``results.py``.
 """
 
 from __future__ import annotations
@@ -149,7 +149,8 @@ class BatchRun:
         named = Path(report.output).resolve()
         if not made or not named.exists() or not named.is_relative_to(out):
             raise OperationFailed(
-                "unity.build_failed", "the build report names a player that is not there", value=report.output,
+                "unity.build_failed", "the build report names a player that is not there",
+                value=report.output,
                 mend="see the editor's log",
             )  # fmt: skip
         archive = self._place / f"player-{self._number}.zip"

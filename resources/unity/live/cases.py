@@ -1,8 +1,9 @@
 """The conformance suite of the Unity port: what every provider must do, as cases that any can run.
 
 The project's tests run it over the headless provider and over the live one (batch, a running editor with the
-package, MCP), all on fakes; ``fabric unity qualify`` runs the very same cases with a real editor, on a copy of
-a project. Rules kept here: a case works on a project of its own; what it expects comes from the capabilities.
+package, MCP), all on fakes; ``fabric unity qualify`` runs the very same cases with a real editor, on a copy
+of a project. Rules kept here: a case works on a project of its own; what it expects comes from the
+capabilities.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A private copy of a project with the staged changes laid over it, for a batch editor to open.
 
 Rules kept here: the project is only read; links are refused; a package that the manifest names by a relative
-path is named by its absolute one in the copy. ``Library`` is the editor's cache: it is kept between runs where
-a place for it is given, and never copied from the project.
+path is named by its absolute one in the copy. ``Library`` is the editor's cache: it is kept between runs
+where a place for it is given, and never copied from the project.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from fabric_dagster.errors import OperationFailed
@@ -41,7 +42,7 @@ class ProjectCopy:
         self.before: dict[str, str] = {}
 
     def make(self, changes: tuple[FileChange, ...], staged: Path, package: Path) -> None:
-        """Copy, lay ``changes`` (whose bytes lie under ``staged``) over it, name ``package`` in its manifest."""
+        """Copy; lay ``changes`` (bytes under ``staged``) over it; name ``package`` in its manifest."""
         try:
             for top in ROOTS:
                 (self.root / top).mkdir(parents=True, exist_ok=True)
@@ -88,7 +89,7 @@ class ProjectCopy:
             if not os.path.isabs(path):  # noqa: PTH117 - text of a manifest, of either system
                 there = (self.project.root / "Packages" / path).resolve().as_posix()
                 old = re.compile(rf":(\s*){re.escape(json.dumps(value))}")
-                text = old.sub(lambda match, new=f"file:{there}": f":{match[1]}{json.dumps(new)}", text)
+                text = old.sub(partial(_named, json.dumps(f"file:{there}")), text)
         return text.encode()
 
     def differences(self) -> dict[str, tuple[str, str]]:
@@ -109,3 +110,8 @@ class ProjectCopy:
         self._library.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(OSError):
             made.replace(self._library)
+
+
+def _named(value: str, match: re.Match[str]) -> str:
+    """A dependency with another value, its spacing kept."""
+    return f":{match[1]}{value}"

@@ -7,8 +7,8 @@ Rules kept here:
 * The manifest changes by one journaled transaction, and both files go back by one. Killed anywhere,
   ``restore`` brings the project to what it was.
 * What somebody else wrote meanwhile is never written over: the snapshot stays as evidence, and
-  ``unity.restoration_required`` asks for a person. The editor's own rewriting of the lock is no such change as
-  long as it differs by our package alone.
+  ``unity.restoration_required`` asks for a person. The editor's own rewriting of the lock is no such change
+  as long as it differs by our package alone.
 * One deployment a project at a time, held by an operating-system lock.
 """
 
@@ -204,7 +204,7 @@ class Deployments:
                 "unity.restoration_required",
                 f"the package cannot be taken out of the project: {why}",
                 where=PATH if isinstance(fault, _Foreign) else fault.faults[0].where or PATH,
-                mend=f"take {NAME} out of Packages/manifest.json and packages-lock.json by hand (as they were:"
+                mend=f"take {NAME} out of both files in Packages by hand (as they were:"
                 f" {self.folder / item.id / 'before'}), then run `fabric unity restore`",
             ) from None
         self._hook("record:restored")
@@ -238,7 +238,7 @@ class Deployments:
             return True
 
     def _lock_is_ours(self, item: Deployment) -> bool:
-        """Whether the lock there is what stood there before, but for our package: then the editor wrote it."""
+        """Whether the lock is what stood there before, but for our package: then the editor wrote it."""
         now = self._read(LOCK)
         if now is None:
             return False  # somebody removed it: the editor will write another

@@ -1,8 +1,8 @@
 """An editor in batch mode: started, watched by its log, ended with everything that it started.
 
-Rules kept here: the exit code and the log decide nothing by themselves; they only explain why a result file is
-not there. An editor whose log stands still is ended, and told apart by the log's end: a licence that is waited
-for, a dialog that nobody can click, or a hang.
+Rules kept here: the exit code and the log decide nothing by themselves; they only explain why a result file
+is not there. An editor whose log stands still is ended, and told apart by the log's end: a licence that is
+waited for, a dialog that nobody can click, or a hang.
 
 Sources: Unity's manual on command line arguments; the reports that the tests of this room name.
 """
@@ -29,16 +29,20 @@ SHOWN: Final = 400
 LOOK: Final = 0.2
 #: seconds that an ended editor has to go before it is killed
 GRACE: Final = 5.0
+#: Windows: a process group of its own
+NEW_GROUP: Final = 0x200
 
 LICENCE: Final = re.compile(
     r"no valid unity editor license|license (?:activation|is) (?:not|failed|invalid|expired)"
     r"|failed to activate(?:/update)? license|unity license (?:information|service).*(?:error|failed)"
-    r"|\[licensing::[^\]]*\].*(?:error|failed|timed? ?out|handshake)|com\.unity\.editor\.headless was not found",
+    r"|\[licensing::[^\]]*\].*(?:error|failed|timed? ?out|handshake)"
+    r"|com\.unity\.editor\.headless was not found",
     re.IGNORECASE,
 )
 WAITS_FOR_LICENCE: Final = re.compile(r"licens", re.IGNORECASE)
 MODAL: Final = re.compile(
-    r"displaydialog|modal dialog|enter safe mode\?|api ?updater.*(?:go ahead|backup)|opening project in non-matching",
+    r"displaydialog|modal dialog|enter safe mode\?|api ?updater.*(?:go ahead|backup)"
+    r"|opening project in non-matching",
     re.IGNORECASE,
 )
 SCRIPT_ERROR: Final = re.compile(
@@ -82,11 +86,10 @@ def run_editor(command: Sequence[str], log: Path, limits: Limits) -> Ended:
     or what the watch raises; in all cases no process of the editor stays.
     """
     log.unlink(missing_ok=True)
-    own_group = {"start_new_session": True} if os.name != "nt" else {"creationflags": 0x200}
     try:
         process = subprocess.Popen(  # noqa: S603 - the editor that the home's owner configured; no shell
             list(command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            **own_group,  # type: ignore[call-overload]
+            start_new_session=os.name != "nt", creationflags=NEW_GROUP if os.name == "nt" else 0,
         )  # fmt: skip
     except OSError as fault:
         raise OperationFailed(

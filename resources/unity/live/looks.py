@@ -1,8 +1,8 @@
 """What a running editor should see of each capability's outcome, and the question that makes it look.
 
-One entry a capability: the method is the capability's own name, its arguments are plain texts, what is expected
-comes from the plan and from the bytes on the disk. The files themselves are compared elsewhere; this is the
-editor's second opinion, and it grants nothing.
+One entry a capability: the method is the capability's own name, its arguments are plain texts, what is
+expected comes from the plan and from the bytes on the disk. The files themselves are compared elsewhere;
+this is the editor's second opinion, and it grants nothing.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def ask(session: Route, root: Path, looks: Iterable[Look]) -> list[Observation]:
                 continue
             found = facts.get(name, "nothing")
             # A kind of value that the package does not show is compared in the file alone.
-            holds = found == wanted or found == "?"
+            holds = found in {wanted, "?"}
             seen.append(Observation(f"{subject}: {name}", wanted, found, holds))
     return seen
 

@@ -28,17 +28,19 @@ def parsed(data: bytes, where: str) -> dict[str, Any]:
             raise ValueError("a key stands twice in one object")
         return found
 
+    if len(data) > LARGEST:
+        raise _damaged(where, "it is too large")
     try:
-        if len(data) > LARGEST:
-            raise ValueError("it is too large")
         document = json.loads(data.decode("utf-8-sig"), object_pairs_hook=pairs)
-        if not isinstance(document, dict) or not isinstance(document.get("dependencies"), dict):
-            raise ValueError("it has no dependencies")
     except (ValueError, RecursionError) as fault:
-        raise OperationFailed(
-            "unity.manifest_damaged", f"it is no strict JSON: {fault}", where=where, mend="mend it by hand"
-        ) from None
+        raise _damaged(where, f"it is no strict JSON: {fault}") from None
+    if not isinstance(document, dict) or not isinstance(document.get("dependencies"), dict):
+        raise _damaged(where, "it has no dependencies")
     return document
+
+
+def _damaged(where: str, what: str) -> OperationFailed:
+    return OperationFailed("unity.manifest_damaged", what, where=where, mend="mend it by hand")
 
 
 def with_dependency(data: bytes, name: str, value: str) -> bytes:

@@ -2,8 +2,8 @@
 
 Rules kept here:
 
-* A closed table: a method of ours → one tool and one fixed shape of arguments. No tool is called whose name or
-  argument comes from a plan as such, none that runs code, a menu item, a script or several calls at once.
+* A closed table: a method of ours → one tool and one fixed shape of arguments. No tool is called whose name
+  comes from a plan, none that runs code, a menu item, a script or several calls at once.
 * Loopback alone, no proxy. The tool must be there with the arguments that are meant before it is called.
 * The very editor: it is chosen by the hash of the project's path, in the connection that asks it.
 * What mutates is recorded before it is sent and never sent again; a connection that ends afterwards leaves it
@@ -137,7 +137,7 @@ class McpSession:
             self._ledger.move(identity, "complete", {"facts": facts})
         return facts
 
-    async def _ask(  # noqa: PLR0913 - one request's parts
+    async def _ask(
         self, url: str, tool: Tool, shaped: dict[str, Any], identity: str, partition: str, sent: Sent
     ) -> Mapping[str, Any]:
         import httpx2
@@ -155,7 +155,8 @@ class McpSession:
                 known = listed.get(name)
                 if known is None or not set(arguments) <= set(known.input_schema.get("properties", {})):
                     raise OperationFailed(
-                        "capability_unavailable", "the server has no such tool with these arguments", value=name,
+                        "capability_unavailable", "the server has no such tool with these arguments",
+                        value=name,
                         mend="use the server at the revision that was read",
                     )  # fmt: skip
             await _called(client, SELECT, selected)

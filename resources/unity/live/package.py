@@ -1,8 +1,8 @@
 """The package that an editor is lent, by the exact digest of its tree.
 
-Source: ``resources/unity/package``. The digest is over one line a file, sorted by path (``Digests.cs`` computes
-the same): digest, two spaces, POSIX path, newline. An editor is never given the checkout itself, but a copy in
-Fabric's own state that is proven again each time.
+Source: ``resources/unity/package``. The digest is over one line a file, sorted by path (``Digests.cs``
+computes the same): digest, two spaces, POSIX path, newline. An editor is never given the checkout itself,
+but a copy in Fabric's own state that is proven again each time.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ Rules kept here:
   editor imports what was written and says what it sees; it is not asked to write assets.
 * Compile, test and build run while the plan is staged, in batch mode on a private copy: what fails there has
   changed nothing. In a plan they stand after every file edit, so that they see all of it.
-* A commit into a project that an editor has open lends it the package, holds it still, writes through the same
-  transaction, has it import exactly the written paths, and gives the manifest back. What is open in the editor
-  or unsaved is refused before a byte is written.
+* A commit into a project that an editor has open lends it the package, holds it still, writes through the
+  same transaction, has it import exactly the written paths, and gives the manifest back. What is open in the
+  editor or unsaved is refused before a byte is written.
 * After a live write every file is read again (``observe``): what the editor wrote otherwise does not hold.
 """
 

@@ -1,8 +1,8 @@
 """Qualification of one real editor: the conformance cases, run with it, and a signed record of them.
 
-Rules kept here: with a batch editor the cases work on a copy of the project that is gone afterwards; only where
-the caller says that a running editor has a project open that is meant for it, they write there, and take back
-what they wrote. Every case is in the record; it is signed by the builder and grants nothing.
+Rules kept here: with a batch editor the cases work on a copy of the project that is gone afterwards; only
+where the caller says that a running editor has a project open that is meant for it, they write there, and
+take back what they wrote. Every case is in the record; it is signed by the builder and grants nothing.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class UnityQualification(Document):
         return all_passed(self.cases)
 
 
-def qualify(  # noqa: PLR0913 - one keyword a choice of the command
+def qualify(
     project: Path,
     state: Path,
     builder: Signer,
@@ -69,7 +69,7 @@ def qualify(  # noqa: PLR0913 - one keyword a choice of the command
     target: str = "StandaloneLinux64",
     tell: Callable[[str], None] = lambda _line: None,
 ) -> tuple[UnityQualification, dict[str, Any]]:
-    """Run the cases; the record and its DSSE envelope. Without ``batch``, in the editor that is open there."""
+    """Run the cases; the record and its envelope. Without ``batch``, in the editor that is open there."""
     require(trust, builder, "graph.qualify")
     opened = open_project(project)
     with tempfile.TemporaryDirectory(prefix="fabric-qualify-") as private:
@@ -93,7 +93,9 @@ def qualify(  # noqa: PLR0913 - one keyword a choice of the command
             bench = partial(Bench, provider, place / f"case-{number}", target)
             cases.append(recorded(case, provider, bench))
             tell(f"{case.name}: {cases[-1].verdict}")
-    route = "batch" if batch is not None else "running" if mcp is None else "mcp"
+    route: Literal["batch", "running", "mcp"] = (
+        "batch" if batch is not None else "running" if mcp is None else "mcp"
+    )
     record = UnityQualification(
         schema_="fabric.unity-qualification.v1",
         editor="" if batch is None else batch.command[0],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal
-from xml.etree import ElementTree as Xml
+from xml.etree import ElementTree as ET
 
 from pydantic import Field, ValidationError
 
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 
 LARGEST: Final = 64 << 20
 SHOWN: Final = 20
+#: digits of a count
+DIGITS: Final = 9
 #: a document type could define entities that grow without end
 DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 COUNTS: Final = ("total", "passed", "failed", "inconclusive", "skipped")
 
 
 class BatchReport(Contract):
-    """What ``Batch.cs`` writes. ``nonce`` is this run's, ``package`` the digest of the package that wrote it."""
+    """What ``Batch.cs`` writes: ``nonce`` is this run's, ``package`` the writing package's digest."""
 
     schema_: Literal["fabric.toolsmith-report.v1"] = Field(alias="schema")
     nonce: str
@@ -69,8 +71,8 @@ def read_tests(path: Path, ended: Ended, at_least: int) -> dict[str, Any]:
     if DOCTYPE.search(data):
         raise _damaged(path, "the results declare a document type")
     try:
-        run = Xml.fromstring(data)  # noqa: S314 - no document type, no entity, within a size
-    except Xml.ParseError as fault:
+        run = ET.fromstring(data)  # noqa: S314 - no document type, no entity, within a size
+    except ET.ParseError as fault:
         raise _damaged(path, f"the results are no XML: {fault}") from None
     if run.tag != "test-run":
         raise _damaged(path, f"the results begin with {run.tag[:40]!r}")
@@ -100,15 +102,16 @@ def read_tests(path: Path, ended: Ended, at_least: int) -> dict[str, Any]:
     ran = counts["passed"] + counts["inconclusive"]
     if ran < max(1, at_least):
         raise OperationFailed(
-            "unity.no_tests", f"{ran} tests ran ({counts['total']} are there), {max(1, at_least)} were asked for",
+            "unity.no_tests",
+            f"{ran} tests ran of {counts['total']}, {max(1, at_least)} were asked for",
             mend="name tests that exist",
         )  # fmt: skip
     return {**counts, "digest": digest_bytes(data)}
 
 
-def _count(run: Xml.Element, name: str, path: Path) -> int:
+def _count(run: ET.Element, name: str, path: Path) -> int:
     text = run.get(name, "")
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+    if not (text.isascii() and text.isdigit() and len(text) <= DIGITS):
         raise _damaged(path, f"the results do not count {name!r}")
     return int(text)
 

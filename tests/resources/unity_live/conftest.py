@@ -1,4 +1,4 @@
-"""A project, a running editor (the package itself under mono, over stubs) and a batch editor, all without Unity."""
+"""A project, a running editor (the package under mono, over stubs) and a batch editor, without Unity."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from resources.unity.live.provider import LiveUnity
 
 HERE = Path(__file__).parent
 STUBS = HERE / "stubs"
+FLAGS = ("-nologo", "-warnaserror", "-warn:4", "-nowarn:0649,0169,0067")
 FAKE_EDITOR = HERE / "fake_editor.py"
 
 
@@ -33,7 +34,7 @@ def host(tmp_path_factory):
     program = tmp_path_factory.mktemp("host") / "host.exe"
     sources = [*STUBS.glob("*.cs"), *SOURCE.rglob("*.cs")]
     done = subprocess.run(
-        [mcs, "-nologo", "-warnaserror", "-warn:4", "-nowarn:0649,0169,0067", f"-out:{program}", *map(str, sources)],
+        [mcs, *FLAGS, f"-out:{program}", *map(str, sources)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "" == done.stdout + done.stderr

@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 WORDS = (
-    "no_tests", "tests_fail", "quits", "lying_counts", "compile_error", "licence", "licence_exit", "modal", "hang",
+    "no_tests", "tests_fail", "quits", "lying_counts", "compile_error", "licence", "licence_exit", "modal",
+    "hang",
     "errors_but_succeeded", "no_player", "drift", "other_writes", "stale", "no_xml", "bomb", "setup_fails",
     "foreign_report",
 )  # fmt: skip
@@ -52,8 +53,9 @@ def nunit(behave):
         ' result="Failed" site="SetUp" fullname="Offers"' if "setup_fails" in behave else ' result="Passed"'
     )
     head = '<!DOCTYPE a [<!ENTITY b "c">]>' if "bomb" in behave else ""
+    result = "Failed" if failed else "Passed"
     return (
-        f'<?xml version="1.0" encoding="utf-8"?>{head}<test-run id="2" result="{"Failed" if failed else "Passed"}"'
+        f'<?xml version="1.0" encoding="utf-8"?>{head}<test-run id="2" result="{result}"'
         f' total="{total}" passed="{len(cases) - failed}" failed="{failed}" inconclusive="0" skipped="0">'
         f'<test-suite type="Assembly"{site}>{rows}</test-suite></test-run>'
     )
@@ -89,7 +91,7 @@ def main(words):
         "licence_exit": ("No valid Unity Editor license found. Please activate your license.", False, 1),
         "modal": ("DisplayDialog: Project was made with another version. Continue?", True, 0),
         "hang": ("Refreshing native plugins", True, 0),
-        "compile_error": ("Assets/Scripts/Shop.cs(12,5): error CS0103: The name 'x' does not exist", False, 1),
+        "compile_error": ("Assets/Shop.cs(12,5): error CS0103: The name 'x' does not exist", False, 1),
         "quits": ("Exiting batchmode successfully now!", False, 0),
     }  # fmt: skip
     for word, (line, waits, code) in ends.items():

@@ -1,7 +1,7 @@
-"""An MCP server with the tools of CoplayDev/unity-mcp that are used, and some that never may be; it can misbehave.
+"""An MCP server with the tools of CoplayDev/unity-mcp that are used, and one that never may be.
 
-Run as a program: ``fake_mcp.py PORT PROJECT FOLDER``. A file in FOLDER says how it misbehaves; every call is a
-line of ``calls.jsonl`` there.
+Run as a program: ``fake_mcp.py PORT PROJECT FOLDER``. A file in FOLDER says how it misbehaves; every call
+is a line of ``calls.jsonl`` there.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def noted(tool, **given):
 def set_active_instance(instance: str) -> dict:
     """Choose an editor by the beginning of its hash."""
     noted("set_active_instance", instance=instance)
-    mine = hashlib.sha1(f"{PROJECT.as_posix()}/Assets".encode()).hexdigest()
+    mine = hashlib.sha1(f"{PROJECT.as_posix()}/Assets".encode(), usedforsecurity=False).hexdigest()
     if says("another_project") or not mine.startswith(instance):
         return {
             "success": False,
@@ -41,7 +41,7 @@ def set_active_instance(instance: str) -> dict:
 
 
 @server.tool()
-def manage_scene(action: str, path: str = "") -> dict:
+def manage_scene(action: str) -> dict:
     """Only what is read is played."""
     noted("manage_scene", action=action)
     scene = (FOLDER / "scene").read_text(encoding="utf-8").strip() if says("scene") else "Assets/Other.unity"
@@ -50,7 +50,10 @@ def manage_scene(action: str, path: str = "") -> dict:
 
 @server.tool()
 def refresh_unity(
-    mode: str = "if_dirty", scope: str = "all", compile: str = "none", wait_for_ready: bool = True
+    mode: str = "if_dirty",
+    scope: str = "all",
+    compile: str = "none",  # noqa: A002 - the tool's own name for it
+    wait_for_ready: bool = True,
 ) -> dict:
     """Import what changed."""
     noted("refresh_unity", mode=mode, scope=scope, compile=compile, wait_for_ready=wait_for_ready)

@@ -1,4 +1,4 @@
-"""A Unity-Skills server on loopback, as the pinned sources describe it, that can lie, reload and move ports."""
+"""A Unity-Skills server on loopback, as its sources describe it, that can lie, reload and move ports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 
 class FakeSkills:
-    """``behave`` is a set of words: ``bypass``, ``executes``, ``writes``, ``drops_once``, …"""
+    """``behave`` is a set of words that its methods look for."""
 
     def __init__(self, project, registry):
         self.project, self.registry = project, registry
@@ -118,7 +118,8 @@ class FakeSkills:
             "mayEnterPlayMode": False, "tracksWorkflow": name != "texture_set_settings" and not reads,
         }  # fmt: skip
         document = {
-            "status": "success" if "success" in self.behave else "dryRun", "valid": "invalid" not in self.behave,
+            "status": "success" if "success" in self.behave else "dryRun",
+            "valid": "invalid" not in self.behave,
             "skill": skill, "validation": {"semanticErrors": None}, "note": "No execution performed",
             "steps": [{"do": name, "with": args}] if name == "asset_move" else None,
             "changes": {"scale": 0.5} if name == "asset_move" else None,

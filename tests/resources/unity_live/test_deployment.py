@@ -1,4 +1,4 @@
-"""The package in a project and out again: byte for byte, killed anywhere, and never over somebody else's change."""
+"""The package in a project and out again: byte for byte, killed anywhere, never over another's change."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ root = Path(sys.argv[1])
 lock = root / "Packages/packages-lock.json"
 with Deployments(open_project(root), Path(sys.argv[2]), hook=hook).deployed():
     if sys.argv[4] == "editor":
-        lock.write_text(lock.read_text().replace('"dependencies": {', '"dependencies": {"com.forge.fabric-toolsmith": {"version": "file:x"},'))
+        ours = '"dependencies": {"com.forge.fabric-toolsmith": {"version": "file:x"},'
+        lock.write_text(lock.read_text().replace('"dependencies": {', ours))
 print(len(steps))
 """
 
@@ -85,19 +86,23 @@ def test_a_concurrent_change_is_kept_and_asks_for_a_person(project, state, path)
     """Not written over; the snapshot stays as evidence; settled once our package is taken out by hand."""
     original = (project / path).read_bytes()
     made = deployments(project, state)
-    with pytest.raises(NeedsPerson) as caught, made.deployed():
-        editor_resolves(project)
-        text = (project / path).read_text("utf-8")
-        (project / path).write_text(text.replace("com.unity.ugui", "com.unity.other"), "utf-8")
+
+    def meddle():
+        with made.deployed():
+            editor_resolves(project)
+            text = (project / path).read_text("utf-8")
+            (project / path).write_text(text.replace("com.unity.ugui", "com.unity.other"), "utf-8")
+
+    with pytest.raises(NeedsPerson) as caught:
+        meddle()
     assert ("unity.restoration_required", 4) == (caught.value.code, caught.value.exit_code)
     assert "com.unity.other" in (project / path).read_text("utf-8")
     (pending,) = made.pending()
     assert "restoration_required" == pending.state
     kept = made.folder / pending.id / "before" / path.rsplit("/", 1)[-1]
     assert original == kept.read_bytes()
-    with pytest.raises(NeedsPerson):  # and nothing is lent before that is settled
-        with made.deployed():
-            pass
+    with pytest.raises(NeedsPerson), made.deployed():
+        pytest.fail("lent before that was settled")
     document = json.loads((project / path).read_text("utf-8"))
     del document["dependencies"][NAME]
     theirs = json.dumps(document).encode()
@@ -115,7 +120,7 @@ def dies_at(project, state, number, who):
     return int(done.stdout) if done.returncode == 0 else None
 
 
-@pytest.mark.parametrize("number", [1, 3, 4, 6, 9, 12, 13, 15, 20, 25])
+@pytest.mark.parametrize("number", [3, 9, 13, 20])
 def test_killed_within_the_deployment_the_project_is_the_old_one_after_recovery(project, state, number):
     """A sample of the steps; ``make proof`` has them all."""
     before = tree_manifest(project)
@@ -144,9 +149,9 @@ def test_killed_at_every_step(project, state, tmp_path, who):
 
 def test_one_deployment_at_a_time(project, state):
     """A second is refused while the first holds."""
-    with deployments(project, state).deployed():
-        with pytest.raises(Conflict) as caught, deployments(project, state).deployed():
-            pass
+    other = deployments(project, state)
+    with deployments(project, state).deployed(), pytest.raises(Conflict) as caught, other.deployed():
+        pytest.fail("lent twice")
     assert "unity.deployment_busy" == caught.value.code
 
 
@@ -172,16 +177,25 @@ def test_a_manifest_that_is_not_ours_to_edit(project, state, text, code):
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (b'{\n  "dependencies": {\n    "a": "1"\n  }\n}\n', b'{\n  "dependencies": {\n    "n": "v",\n    "a": "1"\n  }\n}\n'),
-        (b'{"dependencies":{"a":"1"}}', b'{"dependencies":{"n": "v","a":"1"}}'),
-        (b'\xef\xbb\xbf{\r\n\t"dependencies": {\r\n\t\t"a": "1"\r\n\t}\r\n}', b'\xef\xbb\xbf{\r\n\t"dependencies": {\r\n\t\t"n": "v",\r\n\t\t"a": "1"\r\n\t}\r\n}'),
-        (b'{"x": {"dependencies": {"b": 1}}, "dependencies": {}}', b'{"x": {"dependencies": {"b": 1}}, "dependencies": {\n    "n": "v"\n  }}'),
-        (b'{"x": "\\"dependencies\\": {", "dependencies": {"a": "1"}}', b'{"x": "\\"dependencies\\": {", "dependencies": {"n": "v","a": "1"}}'),
+        (b'{\n  "dependencies": {\n    "a": "1"\n  }\n}\n', b'{\n  "dependencies": {\n    @,\n    "a": "1"\n  }\n}\n'),  # noqa: E501 - one line a manifest
+        (b'{"dependencies":{"a":"1"}}', b'{"dependencies":{@,"a":"1"}}'),
+        (
+            b'\xef\xbb\xbf{\r\n\t"dependencies": {\r\n\t\t"a": "1"\r\n\t}\r\n}',
+            b'\xef\xbb\xbf{\r\n\t"dependencies": {\r\n\t\t@,\r\n\t\t"a": "1"\r\n\t}\r\n}',
+        ),
+        (
+            b'{"x": {"dependencies": {"b": 1}}, "dependencies": {}}',
+            b'{"x": {"dependencies": {"b": 1}}, "dependencies": {\n    @\n  }}',
+        ),
+        (
+            b'{"x": "\\"dependencies\\": {", "dependencies": {"a": "1"}}',
+            b'{"x": "\\"dependencies\\": {", "dependencies": {@,"a": "1"}}',
+        ),
     ],
 )  # fmt: skip
 def test_the_manifest_is_spliced(before, after):
     """Its own indentation, line ends and BOM; a nested or quoted key of the same name is none."""
-    assert after == with_dependency(before, "n", "v")
+    assert after.replace(b"@", b'"n": "v"') == with_dependency(before, "n", "v")
 
 
 @given(

@@ -40,6 +40,7 @@ def test_live_with_a_batch_editor(case, project, state, batch, tmp_path):
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.name in {"imports", "moves"}], ids=lambda c: c.name
 )
-def test_live_with_a_running_editor(case, project, live, editor, tmp_path):
+@pytest.mark.usefixtures("editor")
+def test_live_with_a_running_editor(case, live, tmp_path):
     """Through the package that it is lent."""
     passes(case, live, tmp_path / "bench")

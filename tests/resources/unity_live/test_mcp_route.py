@@ -107,7 +107,7 @@ def test_a_commit_goes_through_fixed_calls_alone(server, routed, project, stage,
     assert ["completed"] == [item.state for item in unity_ledger(state).all()]
 
 
-@pytest.mark.parametrize("how", ["drops", "refuses"])
+@pytest.mark.parametrize("how", ["drops", pytest.param("refuses", marks=pytest.mark.proof)])
 def test_a_mutation_without_a_good_end_is_uncertain_and_sent_once(server, routed, stage, state, how):
     """The connection that drops, and the reply that says no after it may have begun."""
     (server.folder / how).write_text("", "utf-8")
@@ -134,7 +134,7 @@ def test_refused_before_a_byte_is_written(server, routed, project, stage, how, c
     assert before == tree_manifest(project)
 
 
-@pytest.mark.parametrize("how", ["postprocessor", "lies"])
+@pytest.mark.parametrize("how", [pytest.param("postprocessor", marks=pytest.mark.proof), "lies"])
 def test_a_success_that_is_none_does_not_hold(server, routed, stage, how):
     """The files are read again, and the editor's own answer is compared with them."""
     (server.folder / how).write_text("", "utf-8")

@@ -1,4 +1,4 @@
-"""A commit into a project that an editor has open: the package itself, compiled, over stubs that misbehave."""
+"""A commit into a project that an editor has open: the package, compiled, over stubs that misbehave."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from live_plans import IMPORT, bound
 
 from fabric_dagster.errors import NeedsPerson, OperationFailed
 from resources.unity.live.deployment import Deployments
@@ -14,7 +15,6 @@ from resources.unity.live.package import SOURCE, tree_digest
 from resources.unity.live.session import EditorSession, unity_ledger
 from resources.unity.manifest import tree_manifest
 from resources.unity.project import open_project
-from live_plans import IMPORT, bound
 
 ICON = "Assets/Art/Offers/Icons/new.png"
 SET = (
@@ -41,7 +41,8 @@ def states(state):
     return {item.method: item.state for item in unity_ledger(state).all()}
 
 
-def test_it_is_held_written_imported_looked_at_and_let_go(editor, live, project, stage, state):
+@pytest.mark.usefixtures("editor")
+def test_it_is_held_written_imported_looked_at_and_let_go(live, project, stage, state):
     """The files are the plan's, the editor agrees, the manifest is as it was, the mailbox is gone."""
     manifest = (project / "Packages/manifest.json").read_bytes()
     seen = commit(live, stage, IMPORT)
@@ -117,7 +118,8 @@ def test_unknown_completion_stops_everything_until_it_is_resolved(editor, live, 
         live.commit(stage, live.stage(bound(live, SET), stage), "t-2")
 
 
-def test_a_session_of_another_package_does_nothing(editor, project, state):
+@pytest.mark.usefixtures("editor")
+def test_a_session_of_another_package_does_nothing(project, state):
     """The digest that the editor computes over what it loaded is not the one that was lent."""
     made = Deployments(open_project(project), state)
     with made.deployed() as deployment:
@@ -144,8 +146,9 @@ def test_a_request_that_nobody_takes_is_withdrawn(project, state):
     assert {"session.import": "failed"} == states(state)
 
 
-def test_the_editor_takes_a_request_once_and_none_of_another_session(editor, project, state):
-    """A file that was taken before, one with other bytes than its name, one of another nonce, an unknown method."""
+@pytest.mark.usefixtures("editor")
+def test_the_editor_takes_a_request_once_and_none_of_another_session(project, state):
+    """A file that was taken before, one with other bytes than its name, a method that is not in the table."""
     opened = open_project(project)
     root = project / "Library/Fabric/toolsmith"
     with Deployments(opened, state).deployed() as deployment:
@@ -170,7 +173,8 @@ def test_the_editor_takes_a_request_once_and_none_of_another_session(editor, pro
         session.close()
 
 
-def test_both_sides_compute_one_digest_of_the_package(editor, project, state):
+@pytest.mark.usefixtures("editor")
+def test_both_sides_compute_one_digest_of_the_package(project, state):
     """The C# over its own tree, the Python over the checkout's."""
     opened = open_project(project)
     with Deployments(opened, state).deployed() as deployment:

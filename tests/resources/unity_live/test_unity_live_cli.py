@@ -50,7 +50,9 @@ def executable(tmp_path):
 
     def make(behave):
         path = tmp_path / f"unity-{behave}"
-        path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "--behave={behave}" "$@"\n', encoding="utf-8")
+        path.write_text(
+            f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "--behave={behave}" "$@"\n', encoding="utf-8"
+        )
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return path
 
@@ -135,7 +137,7 @@ def test_resolve_is_signed_and_sends_nothing(home, project, capsys):
 
 
 def test_which_editor(home, project, capsys):
-    """Neither or both is the call's fault; --running without one is, too; a skill that was not reviewed is refused."""
+    """Neither is the call's fault; --running without one is, too; an unreviewed skill is refused."""
     assert 2 == run(capsys, home, "qualify", project)[0]
     assert 2 == run(capsys, home, "qualify", project, "--running")[0]
     capsys.readouterr()
@@ -146,47 +148,56 @@ def test_which_editor(home, project, capsys):
 
 
 def compiling_graph():
-    """The pack's graph with a compilation after its import, sealed and compiled."""
+    """The pack's graph with a compilation after its last edit, compiled."""
+    words = (
+        "- id: compile",
+        "  capability: unity.compile@1",
+        "  description: Compile.",
+        "  needs: [set_title]",
+    )
+    node = "".join(f"  {line}\n" for line in words)
     text = GRAPH.read_text(encoding="utf-8")
-    needs = "  - id: compile\n    capability: unity.compile@1\n    description: Compile.\n    needs: [wire_icon]\n"
-    changed = text.replace("nodes:\n", "nodes:\n" + needs, 1)
-    changed = changed.replace("effects:\n", "effects:\n  - unity.editor.run\n", 1)
-    graph = parse_graph(changed.encode(), "graph.yaml").graph
-    return graph, changed
+    text = text.replace("  - id: verdict\n", f"{node}  - id: verdict\n", 1)
+    head, _, tail = text.partition("  - id: verdict\n")
+    text = f"{head}  - id: verdict\n{tail.replace('needs: [set_title]', 'needs: [compile]', 1)}"
+    text = text.replace("effects:\n", "effects:\n  - unity.editor.run\n", 1)
+    known = capabilities()
+    return compile_graph(seal_graph(parse_graph(text.encode(), "graph.yaml"), known), known)
 
 
 def test_a_graph_that_needs_an_editor_does_not_compile_for_the_headless_provider(project, state, batch):
     """Nor for a live one without an editor; for one with it, it does."""
-    graph, changed = compiling_graph()
-    sealed = seal_graph(parse_graph(changed.encode(), "graph.yaml"), capabilities())
-    compiled = compile_graph(sealed, capabilities())
+    compiled = compiling_graph()
     others = frozenset(name for name in capabilities() if name not in SERVES)
     with pytest.raises(InvalidDocument) as caught:
         require_served(compiled, others)
     assert [("graph.not_served", "compile")] == [(fault.code, fault.where) for fault in caught.value.faults]
     assert "unity.compile@1" not in HeadlessUnity(project).serves | LiveUnity(project, state=state).serves
     require_served(compiled, others | LiveUnity(project, state=state, batch=batch()).serves)
-    assert graph.name == compiled.graph.name
 
 
 def test_it_is_not_commissioned_either(home, tmp_path, executable):
-    """A home on embedded defaults refuses the commission, whatever its scope says; one with an editor does not."""
+    """A home on embedded defaults refuses the commission; one with an editor does not."""
     from dataclasses import replace
     from datetime import UTC, datetime, timedelta
 
-    _, changed = compiling_graph()
-    compiled = compile_graph(seal_graph(parse_graph(changed.encode(), "graph.yaml"), capabilities()), capabilities())
+    compiled = compiling_graph()
     until = datetime.now(UTC) + timedelta(days=1)
 
     def codes(place):
         hall = Hall(place)
         (workflow, *_) = hall.workflows.values()
         wanted = replace(workflow, compiled=compiled)
-        return [fault.code for fault in _differences(hall, wanted, scope_now(hall, wanted, ("Assets/**",), until=until))]
+        return [
+            fault.code
+            for fault in _differences(hall, wanted, scope_now(hall, wanted, ("Assets/**",), until=until))
+        ]
 
     assert ["graph.not_served"] == codes(home)
     other = tmp_path / "home"
     shutil.copytree(home.path, other)
     config = other / "home.yaml"
-    config.write_text(config.read_text("utf-8") + f"unity: live\nunity_editor: {executable('none')}\n", "utf-8")
+    config.write_text(
+        config.read_text("utf-8") + f"unity: live\nunity_editor: {executable('none')}\n", "utf-8"
+    )
     assert [] == codes(Home(other.resolve()))

@@ -9,7 +9,8 @@ from fake_skills import FakeSkills
 
 from fabric_dagster.documents import check, load_yaml
 from fabric_dagster.errors import CheckFailed, InvalidDocument
-from resources.unity.live.unity_skills import adapter, record as records
+from resources.unity.live.unity_skills import adapter
+from resources.unity.live.unity_skills import record as records
 from resources.unity.live.unity_skills.adapter import try_operation
 from resources.unity.live.unity_skills.record import RECORD, UnitySkillsRecord, git_tree, record
 from resources.unity.manifest import tree_manifest
@@ -42,7 +43,7 @@ def tried(skills, step, **more):
 
 
 def test_everything_is_bound_and_nothing_is_granted(skills):
-    """Plan and rollback from the reply where it has them; else composed beside it; the project is as before."""
+    """Plan and rollback from the reply where it has them, else composed; the project is as before."""
     before = tree_manifest(skills.project)
     move, settings, info = (tried(skills, step) for step in (MOVE, SETTINGS, INFO))
     assert ("reply", "reply") == (move.plan.source, move.rollback.source)

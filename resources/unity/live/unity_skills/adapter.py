@@ -2,12 +2,12 @@
 
 Rules kept here, each failing closed:
 
-* Only an operation of the record, with its own parameters, each of a closed kind: no text that could be code.
+* Only an operation of the record, with its own parameters, each of a closed kind: no text that may be code.
 * Never in Bypass mode, before and after; the mode that the record's surface names is ``dryRun``.
 * Bound: the *revision* (tree id of the package on the disk), the *operation* as reviewed (the reply's own
   description must agree), the *plan* (the reply's steps and changes; else composed of the call and the bytes
-  it is about), the *rollback* (the server's workflow; else the bytes on the disk; nothing for a read), and the
-  *audit identity* (the last entry and the digest of its audit file, beside the reply's request id).
+  it is about), the *rollback* (the server's workflow; else the bytes on the disk; nothing for a read), and
+  the *audit identity* (the last entry and the digest of its audit file, beside the reply's request id).
 * The project and the audit file are as before: a dry run that executed or wrote anything is refused.
 * The outcome is a record that grants nothing.
 """
@@ -31,6 +31,7 @@ from resources.unity.live.unity_skills.record import ReviewedOperation, record, 
 from resources.unity.manifest import tree_manifest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from resources.unity.project import Project
@@ -127,7 +128,7 @@ def try_operation(project: Project, registry: Path, name: str, args: dict[str, A
 
 
 def _require_arguments(reviewed: ReviewedOperation, args: dict[str, Any]) -> None:
-    kinds = {
+    kinds: dict[str, Callable[[Any], object]] = {
         "asset": lambda value: isinstance(value, str) and ASSET.match(value) and ".." not in value.split("/"),
         "word": lambda value: isinstance(value, str) and WORD.match(value),
         "whole": lambda value: (
@@ -141,8 +142,8 @@ def _require_arguments(reviewed: ReviewedOperation, args: dict[str, Any]) -> Non
         kind = reviewed.parameters.get(key)
         if kind is None or not kinds[kind](value):
             raise CheckFailed(
-                "unity_skills.argument", "this argument was not reviewed, or is no value of its kind", where=key,
-                value=str(value), mend=f"use: {', '.join(f'{n} ({k})' for n, k in reviewed.parameters.items())}",
+                "unity_skills.argument", "this argument was not reviewed, or is no value of its kind",
+                where=key, value=str(value), mend=f"use: {reviewed.usage}",
             )  # fmt: skip
 
 
@@ -228,15 +229,13 @@ def _rollback(
 def _audit(project: Project) -> tuple[str, str]:
     """Digest of the audit file, and its last entry's time and type."""
     try:
-        path = under(project.root, AUDIT)
-        if path.stat().st_size > LARGEST:
-            raise OSError
-        data = path.read_bytes()
+        with under(project.root, AUDIT).open("rb") as stream:
+            data = stream.read(LARGEST)
         last = json.loads(data.splitlines()[-1])
         return digest_bytes(data), f"{last['ts']} {last['type']}"
     except (OSError, IndexError, ValueError, KeyError, TypeError, OperationFailed):
         raise CheckFailed(
-            "unity_skills.unbound", "there is no audit file to bind to, or its end cannot be read", where=AUDIT,
+            "unity_skills.unbound", "there is no audit file to bind to, or its end is damaged", where=AUDIT,
             mend="change the mode in the server's panel once: it writes an entry",
         ) from None  # fmt: skip
 

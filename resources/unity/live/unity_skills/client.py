@@ -1,8 +1,8 @@
 """The two requests that are ever made of a Unity-Skills server: its health, and a dry run.
 
-Rules kept here: loopback alone, no proxy; the instance is the one that the registry names for this very project
-and that says so itself. A server may have moved to another port since: the registry is read again, once. Both
-requests change nothing, so asking twice does no harm.
+Rules kept here: loopback alone, no proxy; the instance is the one that the registry names for this very
+project and that says so itself. A server may have moved to another port since: the registry is read again,
+once. Both requests change nothing, so asking twice does no harm.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class SkillsClient:
         if found.get("service") != "UnitySkills" or found.get("instanceId") != entry.get("id"):
             raise CheckFailed(
                 "unity_skills.other_instance", "another server answers at this address",
-                value=str(found.get("instanceId")), mend="close the other editor, or wait for its registration",
+                value=str(found.get("instanceId")), mend="close the other editor, or wait a little",
             )  # fmt: skip
         return found
 
@@ -66,7 +66,8 @@ class SkillsClient:
             except (OSError, http.client.HTTPException) as fault:
                 if last:
                     raise CheckFailed(
-                        "unity_skills.no_answer", f"the server does not answer: {fault or type(fault).__name__}",
+                        "unity_skills.no_answer",
+                        f"the server does not answer: {fault or type(fault).__name__}",
                         where=f"{ADDRESS}:{entry['port']}", mend="open the project, start its server",
                     ) from None  # fmt: skip
                 time.sleep(0.5)  # a domain reload: it registers again, maybe elsewhere
@@ -78,9 +79,7 @@ class SkillsClient:
             headers = {"X-Agent-Id": self._agent, "Content-Type": "application/json"}
             connection.request(method, path, body, headers)
             reply = connection.getresponse()
-            data = reply.read(LARGEST + 1)
-            if len(data) > LARGEST:
-                raise CheckFailed("unity_skills.bad_reply", "the reply is too long", where=path)
+            data = reply.read(LARGEST)  # a longer one is no JSON any more
             try:
                 document = json.loads(data, parse_constant=_no_number)
             except (ValueError, RecursionError):
@@ -100,19 +99,19 @@ class SkillsClient:
     def _entry(self) -> dict[str, Any]:
         """The registry's entry for the project, whose process lives and which is not stale."""
         try:
-            if self._registry.stat().st_size > LARGEST:
-                raise ValueError
-            document = json.loads(self._registry.read_bytes())
-        except (OSError, ValueError):
+            with self._registry.open("rb") as stream:
+                document = json.loads(stream.read(LARGEST))
+        except (OSError, ValueError, RecursionError):
             document = {}
         wanted = self._project.as_posix().rstrip("/").casefold()
         for key, entry in document.items() if isinstance(document, dict) else ():
             if not isinstance(entry, dict) or key.replace("\\", "/").rstrip("/").casefold() != wanted:
                 continue
             port, pid = entry.get("port"), entry.get("pid")
-            if isinstance(port, int) and port in PORTS and isinstance(pid, int) and pid > 0 and alive(pid):
-                if time.time() - _seconds(entry.get("last_active")) <= STALE:
-                    return entry
+            if not (isinstance(port, int) and port in PORTS and isinstance(pid, int) and pid > 0):
+                continue
+            if time.time() - _seconds(entry.get("last_active")) <= STALE and alive(pid):
+                return entry
         raise CheckFailed(
             "unity_skills.no_instance", "no running editor has registered a server for this project",
             where=str(self._project), mend="open the project, start its server in the panel",

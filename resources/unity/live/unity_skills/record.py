@@ -35,9 +35,14 @@ class ReviewedOperation(Contract):
     subject: str
     parameters: dict[str, Kind]
 
+    @property
+    def usage(self) -> str:
+        """Its parameters with their kinds, for people."""
+        return ", ".join(f"{name} ({kind})" for name, kind in self.parameters.items())
+
 
 class UnitySkillsRecord(ProviderRecord):
-    """``fabric.unity-skills-record.v1``: a provider record, the package's identity, the reviewed operations."""
+    """``fabric.unity-skills-record.v1``: the package's identity and the reviewed operations."""
 
     SCHEMA: ClassVar[str] = "fabric.unity-skills-record.v1"
 
@@ -74,14 +79,14 @@ def require_revision(project: Path, known: UnitySkillsRecord) -> str:
     if not place.is_dir() or is_link(place.lstat()):
         raise CheckFailed(
             "unity_skills.not_embedded", "the package is not embedded in the project", where=str(place),
-            mend=f"copy SkillsForUnity of {known.revision} to Packages/{known.package}: what the editor keeps in "
-            "its cache is rewritten by it",
+            mend=f"copy SkillsForUnity of {known.revision} to Packages/{known.package}: the editor rewrites "
+            "what it keeps in its cache",
         )  # fmt: skip
     found = git_tree(place)
     if found != known.tree:
         raise CheckFailed(
-            "unity_skills.other_revision", f"the package on the disk is not {known.revision}", where=str(place),
-            value=found, mend="check that revision out without converting line ends",
+            "unity_skills.other_revision", f"the package on the disk is not {known.revision}",
+            where=str(place), value=found, mend="check that revision out without converting line ends",
         )  # fmt: skip
     return found
 
@@ -104,7 +109,7 @@ def git_tree(folder: Path) -> str:
 
 
 def _object(kind: bytes, data: bytes) -> str:
-    # SHA-1 is git's own name of the object, not our seal: candidates cite SHA-256 of what they rest on besides.
+    # SHA-1 is git's own name of the object, not our seal: the record cites it as it cites the revision.
     return hashlib.sha1(kind + b" %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
