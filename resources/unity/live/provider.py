@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fabric_dagster.contracts.physical_plan import Operation, PhysicalPlan
-    from fabric_dagster.supervisor.ports import FileChange
+    from fabric_dagster.supervisor.ports import FileChange, Standing
     from resources.unity.live.batch import BatchEditor
 
 LOOKS_FILE: Final = "looks.json"
@@ -184,6 +184,12 @@ class LiveUnity(HeadlessUnity):
                 self._import(session, staged.changes, looks, transaction)
             finally:
                 self._held = None
+
+    def recover(self, transaction: str) -> Standing:
+        """As the headless provider, with the package taken out of a manifest that a killed process left."""
+        with self.deployments.alone():
+            self.deployments.restore_all()
+        return super().recover(transaction)
 
     def undo(self, transaction: str) -> None:
         """Restore what ``transaction`` wrote; a running editor is held still, and imports what came back."""

@@ -114,6 +114,10 @@ class RunningEditor:
         (self.folder / what).write_text(text, encoding="utf-8")
 
     def __exit__(self, *_fault):
+        self.close()
+
+    def close(self):
+        """End it, once."""
         self.behave("stop")
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=5)

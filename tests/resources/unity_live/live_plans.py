@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from fabric_dagster.contracts.physical_plan import PhysicalPlan
+from resources.unity.live.package import SOURCE
+
+#: the package's C#
+SOURCES = sorted(SOURCE.rglob("*.cs"))
 
 COMPILE = ("unity.compile@1", {})
 TESTS = ("unity.run_tests@1", {"platform": "EditMode"})

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from live_plans import IMPORT, bound
@@ -12,6 +16,7 @@ from live_plans import IMPORT, bound
 from fabric_dagster.errors import NeedsPerson, OperationFailed
 from resources.unity.live.deployment import Deployments
 from resources.unity.live.package import SOURCE, tree_digest
+from resources.unity.live.provider import LiveUnity
 from resources.unity.live.session import EditorSession, unity_ledger
 from resources.unity.manifest import tree_manifest
 from resources.unity.project import open_project
@@ -181,3 +186,37 @@ def test_both_sides_compute_one_digest_of_the_package(project, state):
         session = EditorSession(opened, deployment, unity_ledger(state))
         assert tree_digest(SOURCE) == session.open(15).package
         session.close()
+
+
+DIES = """
+import os, sys
+from pathlib import Path
+from live_plans import IMPORT, bound
+from resources.unity.live.provider import LiveUnity
+hello = Path(sys.argv[1]) / "Library/Fabric/toolsmith/hello.json"
+def hook(step):
+    if step == sys.argv[4] and hello.exists():
+        os.kill(os.getpid(), 9)
+live = LiveUnity(Path(sys.argv[1]), state=Path(sys.argv[2]), session_patience=15, hook=hook)
+stage = Path(sys.argv[3])
+live.commit(stage, live.stage(bound(live, IMPORT), stage), "t-1")
+"""
+
+
+@pytest.mark.parametrize("step", ["journal", "replace:1", "done"])
+def test_killed_while_the_editor_is_held(editor, project, state, stage, step):
+    """Our files and the manifest are the old or the new state after recovery; the editor is let go by itself."""
+    before = tree_manifest(project)
+    done = subprocess.run(
+        [sys.executable, "-c", DIES, str(project), str(state), str(stage), step],
+        check=False, cwd=SOURCE.parents[3], env={**os.environ, "PYTHONPATH": f".:{Path(__file__).parent}"},
+    )  # fmt: skip
+    assert -9 == done.returncode
+    editor.close()
+    live = LiveUnity(project, state=state, patience=1)
+    standing = live.recover("t-1")
+    after = tree_manifest(project)
+    assert {"journal": "before", "replace:1": "before", "done": "after"}[step] == standing
+    for path in ("Packages/manifest.json", "Packages/packages-lock.json"):
+        assert before[path] == after[path]
+    assert (before == after) is (standing == "before")
