@@ -16,7 +16,8 @@ from resources.unity.operations.base import operations
 METHOD = re.compile(r'\{ "([^"]+)", text =>')
 #: what would turn text into behaviour, reach the network, or write an asset
 FORBIDDEN = (
-    "System.Reflection", "Activator", "GetMethod", 'GetType("', "Type.GetType", "Assembly.Load", "CodeDom", "Roslyn",
+    "System.Reflection", "Activator", "GetMethod", 'GetType("', "Type.GetType", "Assembly.Load", "CodeDom",
+    "Roslyn",
     "Process.Start", "System.Net", "Socket", "HttpListener", "ExecuteMenuItem", "SendMessage", "DllImport",
     "dynamic ", "AssetDatabase.CreateAsset", "AssetDatabase.DeleteAsset", "AssetDatabase.MoveAsset",
     "AssetDatabase.SaveAssets", "SaveScene", "ApplyModifiedProperties", "AddObjectToAsset", "unsafe ",

@@ -205,7 +205,7 @@ live.commit(stage, live.stage(bound(live, IMPORT), stage), "t-1")
 
 @pytest.mark.parametrize("step", ["journal", "replace:1", "done"])
 def test_killed_while_the_editor_is_held(editor, project, state, stage, step):
-    """Our files and the manifest are the old or the new state after recovery; the editor is let go by itself."""
+    """Our files and the manifest are the old or the new state after recovery, byte for byte."""
     before = tree_manifest(project)
     done = subprocess.run(
         [sys.executable, "-c", DIES, str(project), str(state), str(stage), step],

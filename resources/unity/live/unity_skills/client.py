@@ -1,8 +1,9 @@
 """The two requests that are ever made of a Unity-Skills server: its health, and a dry run.
 
 Rules kept here: loopback alone, no proxy; the instance is the one that the registry names for this very
-project and that says so itself. A server may have moved to another port since: the registry is read again,
-once. Both requests change nothing, so asking twice does no harm.
+project and that says so itself. A domain reload drops the connection and may move the server to another
+port: the registry is read again, for as long as one takes. Both requests change nothing, so asking again does
+no harm.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ PORTS: Final = range(1024, 65536)
 STALE: Final = 120.0
 LARGEST: Final = 8 << 20
 TIMEOUT: Final = 30.0
+#: seconds that a domain reload may take, and between two tries in it
+RELOAD, AGAIN = 30.0, 0.5
 REGISTRY: Final = Path(".unity_skills") / "registry.json"
 
 
@@ -59,19 +62,19 @@ class SkillsClient:
         return self._ask("POST", f"/skill/{name}?mode=dryRun", json.dumps(args).encode())[1]
 
     def _ask(self, method: str, path: str, body: bytes | None) -> tuple[dict[str, Any], Answer]:
-        for last in (False, True):
+        until = time.monotonic() + RELOAD
+        while True:
             entry = self._entry()
             try:
                 return entry, self._once(int(entry["port"]), method, path, body)
             except (OSError, http.client.HTTPException) as fault:
-                if last:
+                if time.monotonic() > until:
                     raise CheckFailed(
                         "unity_skills.no_answer",
                         f"the server does not answer: {fault or type(fault).__name__}",
                         where=f"{ADDRESS}:{entry['port']}", mend="open the project, start its server",
                     ) from None  # fmt: skip
-                time.sleep(0.5)  # a domain reload: it registers again, maybe elsewhere
-        raise AssertionError
+                time.sleep(AGAIN)
 
     def _once(self, port: int, method: str, path: str, body: bytes | None) -> Answer:
         connection = http.client.HTTPConnection(ADDRESS, port, timeout=TIMEOUT)
