@@ -220,7 +220,7 @@ def _marks(instance: dg.DagsterInstance) -> list[Mark]:
         (FileTransactions, "commit", "journaled transactions"),
         (FileTransactions, "forget", "journaled transactions"),
         (FileTransactions, "standing", "journaled transactions"),
-        (execution, "_store_manifest", "tree manifest"),
+        (execution, "store_manifest", "tree manifest"),
         (_bare, "tree_manifest", "tree manifest"),
         (BaseFileLock, "acquire", "locks"),
         (BaseFileLock, "release", "locks"),
