@@ -15,6 +15,7 @@ import pytest
 from live_plans import IMPORT, bound
 
 from fabric_dagster.errors import NeedsPerson, OperationFailed, UsageFault
+from resources.unity.live.cases import CASES, Bench
 from resources.unity.live.mcp_route import TOOLS, McpSession
 from resources.unity.live.provider import LiveUnity
 from resources.unity.live.session import unity_ledger
@@ -163,3 +164,14 @@ def test_a_server_that_is_not_there(project, state):
         session.call("session.import", {"paths": []})
     assert "unity.no_session" == caught.value.code
     assert () == unity_ledger(state).all()
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.name in {"imports", "moves"}], ids=lambda case: case.name
+)
+def test_the_conformance_cases(routed, case, tmp_path):
+    """The same cases as every other route of the port."""
+    observations = list(case.run(Bench(routed, tmp_path / "bench")))
+    assert observations
+    assert [] == [f"{o.subject}: {o.expected} != {o.found}" for o in observations if not o.holds]
