@@ -63,6 +63,16 @@ def test_it_is_held_written_imported_looked_at_and_let_go(live, project, stage, 
     assert {"completed"} == {item.state for item in unity_ledger(state).all()}
 
 
+@pytest.mark.usefixtures("editor")
+def test_properties_are_shown_by_the_editor_as_they_were_set(live, stage):
+    """A text and a reference: both as the plan has them, in the editor's own words."""
+    wire = ("unity.set_property@1", {**SET[1], "path": "icon", "value": {"$ref": "step_0.sprite"}})
+    seen = commit(live, stage, IMPORT, SET, wire)
+    assert [] == [f"{o.subject}: {o.expected} != {o.found}" for o in seen if not o.holds]
+    shown = [item.found for item in seen if item.subject.endswith("in the editor: value")]
+    assert ["X", True] == [shown[0], shown[1].endswith(":21300000")]
+
+
 def test_a_domain_reload_sends_nothing_twice(editor, live, stage, state):
     """The editor reloads after the import; every request was taken once, and ended."""
     editor.behave("reloads")

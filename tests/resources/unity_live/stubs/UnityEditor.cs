@@ -64,7 +64,16 @@ namespace UnityEditor
             return File.Exists(File_(path)) || Directory.Exists(File_(path)) ? typeof(UnityEngine.Object) : null;
         }
 
-        public static UnityEngine.Object[] LoadAllAssetsAtPath(string path) { return new UnityEngine.Object[0]; }
+        public static UnityEngine.Object[] LoadAllAssetsAtPath(string path)
+        {
+            var found = new List<UnityEngine.Object>();
+            if (path.EndsWith(".asset", StringComparison.Ordinal) && File.Exists(File_(path)))
+                foreach (var line in File.ReadAllLines(File_(path)))
+                    if (line.StartsWith("--- !u!", StringComparison.Ordinal))
+                        found.Add(new ScriptableObject { StubPath = path, StubId = long.Parse(line.Substring(line.IndexOf('&') + 1)) });
+            return found.ToArray();
+        }
+
         public static T LoadAssetAtPath<T>(string path) where T : UnityEngine.Object { return null; }
         public static string GetAssetPath(UnityEngine.Object item) { return ""; }
         public static void DisallowAutoRefresh() { }
@@ -72,9 +81,9 @@ namespace UnityEditor
 
         public static bool TryGetGUIDAndLocalFileIdentifier(UnityEngine.Object item, out string guid, out long id)
         {
-            guid = "";
-            id = 0;
-            return false;
+            guid = item.StubPath.StartsWith("guid:", StringComparison.Ordinal) ? item.StubPath.Substring(5) : AssetPathToGUID(item.StubPath);
+            id = item.StubId;
+            return guid != "";
         }
     }
 
@@ -103,18 +112,55 @@ namespace UnityEditor
 
     public sealed class SerializedObject : IDisposable
     {
-        public SerializedObject(UnityEngine.Object item) { }
-        public SerializedProperty FindProperty(string path) { return null; }
+        private readonly UnityEngine.Object item;
+        public SerializedObject(UnityEngine.Object item) { this.item = item; }
+
+        public SerializedProperty FindProperty(string path)
+        {
+            // Of a file with one object, a property at the top of it.
+            var file = Path.Combine(Path.GetDirectoryName(Application.dataPath), item.StubPath);
+            foreach (var line in File.ReadAllLines(file))
+                if (line.StartsWith("  " + path + ": ", StringComparison.Ordinal))
+                    return new SerializedProperty(line.Substring(path.Length + 4));
+            return null;
+        }
+
         public void Dispose() { }
     }
 
     public sealed class SerializedProperty
     {
-        public SerializedPropertyType propertyType { get { return SerializedPropertyType.Integer; } }
-        public long longValue { get { return 0; } }
-        public bool boolValue { get { return false; } }
-        public string stringValue { get { return ""; } }
-        public UnityEngine.Object objectReferenceValue { get { return null; } }
+        private readonly string text;
+        
+        public SerializedProperty(string text)
+        {
+            this.text = text.StartsWith("'", StringComparison.Ordinal) ? text.Trim('\'').Replace("''", "'") : text;
+        }
+
+        public SerializedPropertyType propertyType
+        {
+            get
+            {
+                long whole;
+                if (text.StartsWith("{fileID", StringComparison.Ordinal)) return SerializedPropertyType.ObjectReference;
+                return long.TryParse(text, out whole) ? SerializedPropertyType.Integer : SerializedPropertyType.String;
+            }
+        }
+
+        public long longValue { get { return long.Parse(text); } }
+        public bool boolValue { get { return text == "1"; } }
+        public string stringValue { get { return text; } }
+
+        public UnityEngine.Object objectReferenceValue
+        {
+            get
+            {
+                if (text.IndexOf("guid: ", StringComparison.Ordinal) < 0) return null;
+                var guid = text.Substring(text.IndexOf("guid: ", StringComparison.Ordinal) + 6, 32);
+                var id = text.Substring(9, text.IndexOf(',') - 9);
+                return new ScriptableObject { StubPath = "guid:" + guid, StubId = long.Parse(id) };
+            }
+        }
     }
 
     public enum BuildTarget { StandaloneOSX = 2, StandaloneWindows64 = 19, iOS = 9, Android = 13, WebGL = 20, StandaloneLinux64 = 24 }

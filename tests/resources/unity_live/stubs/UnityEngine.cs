@@ -10,6 +10,9 @@ namespace UnityEngine
     public class Object
     {
         public string name { get; set; }
+        // Where it lies, for the stubs themselves.
+        public string StubPath = "";
+        public long StubId;
     }
 
     public class ScriptableObject : Object { }
