@@ -89,6 +89,12 @@ def editor(host, project, tmp_path):
         yield running
 
 
+@pytest.fixture
+def running_editor():
+    """The running editor's class, for a project of the test's own."""
+    return RunningEditor
+
+
 class RunningEditor:
     """The package under mono; the lock that an editor holds is held by this process."""
 
