@@ -107,7 +107,11 @@ def write_templates(folder: Path) -> dict[str, Path]:
 
 def build_template(name: str = "offer_icon.psd") -> bytes:
     """The bytes of one template."""
-    look = TEMPLATES[name]
+    return build_look(TEMPLATES[name])
+
+
+def build_look(look: Look) -> bytes:
+    """The bytes of a template that looks like ``look``."""
     art = placeholder()
     png = encode_png(art)
     ids = iter(range(1, 100))
