@@ -109,7 +109,7 @@ def test_an_editor_that_rewrites_what_was_written_does_not_hold(editor, live, st
     assert f"{ICON}.meta" in {item.subject for item in broken}
 
 
-@pytest.mark.parametrize("lie", ["lies", "unimported"])
+@pytest.mark.parametrize("lie", ["lies", pytest.param("unimported", marks=pytest.mark.proof)])
 def test_an_editor_that_sees_something_else_does_not_hold(editor, live, stage, lie):
     """Success of the import is not believed: the editor's own look at the asset contradicts it."""
     editor.behave(lie)
@@ -213,7 +213,14 @@ live.commit(stage, live.stage(bound(live, IMPORT), stage), "t-1")
 """
 
 
-@pytest.mark.parametrize("step", ["journal", "replace:1", "done"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param("journal", marks=pytest.mark.proof),
+        "replace:1",
+        pytest.param("done", marks=pytest.mark.proof),
+    ],
+)
 def test_killed_while_the_editor_is_held(editor, project, state, stage, step):
     """Our files and the manifest are the old or the new state after recovery, byte for byte."""
     before = tree_manifest(project)

@@ -83,6 +83,7 @@ def test_qualify_signs_what_came_of_every_case(home, project, executable, capsys
         open_qualification(envelope, home.trust_root())
 
 
+@pytest.mark.proof
 def test_qualify_tells_a_failure(home, project, executable, capsys, tmp_path):
     """An editor that fails: exit 1, and the record says which case."""
     out = tmp_path / "record.json"
