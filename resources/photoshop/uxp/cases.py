@@ -16,7 +16,7 @@ from fabric_dagster.contracts.physical_plan import PhysicalPlan
 from fabric_dagster.digests import digest_file
 from fabric_dagster.errors import OperationFailed
 from resources.conformance import Case, seen
-from resources.photoshop.client import Worker, shared
+from resources.photoshop.client import Pool, Worker, shared
 from resources.photoshop.png import encode_png
 from resources.photoshop.sample import build_template
 from resources.photoshop.sample_art import daily_deal, starter_pack
@@ -55,7 +55,7 @@ class Bench:
 
     provider: Provider
     folder: Path
-    worker: Worker = field(default_factory=shared)
+    worker: Worker | Pool = field(default_factory=shared)
     number: int = 0
 
     def lay(self, **files: bytes) -> Path:
