@@ -38,7 +38,15 @@ def diagnose(home: Home) -> list[Finding]:
     if not home.exists:
         return [*found, Finding("home", "fail", f"there is no home at {home.path}", "run `fabric init`")]
     for name, look in _LOOKS.items():
-        found += _look(name, look, home)
+        for finding in _look(name, look, home):
+            # One broken ledger or store fails many looks: what is wrong and the mend are said once.
+            first = next(
+                (item for item in found if (item.what, item.mend) == (finding.what, finding.mend)), None
+            )
+            if finding.state == "fail" and first is not None:
+                found.append(Finding(name, "fail", f"not looked at: the same fault as {first.name}"))
+            else:
+                found.append(finding)
     return found
 
 

@@ -196,7 +196,7 @@ def _artifacts(home: Home, found: list[RunRecord]) -> Iterator[Finding]:
         yield Finding("artifacts", "fail", "the artifact store is missing", "restore it from a backup")
         return
     store = home.open_artifacts()
-    wanted = {digest: run.key for run in found for digest in _cited(run)}
+    wanted = cited(found)
     missing = [f"{digest[:19]} of {key}" for digest, key in wanted.items() if not store.has(digest)]
     if missing:
         shown = ", ".join(missing[:SHOWN]) + (", …" if len(missing) > SHOWN else "")
@@ -204,6 +204,11 @@ def _artifacts(home: Home, found: list[RunRecord]) -> Iterator[Finding]:
         yield Finding("artifacts", "fail", f"{len(missing)} of {len(wanted)} are missing: {shown}", mend)
     else:
         yield Finding("artifacts", "ok", f"all {len(wanted)} that runs cite are there")
+
+
+def cited(found: list[RunRecord]) -> dict[str, str]:
+    """Every artifact without which a run cannot be shown or gone on with, and the ticket's key of one."""
+    return {digest: run.key for run in found for digest in _cited(run)}
 
 
 def _cited(run: RunRecord) -> Iterator[str]:

@@ -68,7 +68,7 @@ def test_a_home_that_cannot_be_written(hall):
 
 
 @pytest.mark.slow
-def test_a_run_left_behind_and_an_artifact_that_is_gone(hall, ticket, monkeypatch):
+def test_a_run_left_behind_and_an_artifact_that_is_gone(capsys, hall, ticket, monkeypatch):
     """A run that nobody works on any more is named after a while; so is what it cites and the store lost."""
     run = opened(hall, ticket)
     go(hall, run, "asset_decision")
@@ -82,6 +82,10 @@ def test_a_run_left_behind_and_an_artifact_that_is_gone(hall, ticket, monkeypatc
     found = {item.name: item for item in remains.runs(hall.home)}
     assert ("warn", "OFFER-101" in found["left behind"].what) == (found["left behind"].state, True)
     assert ("fail", document[:19] in found["artifacts"].what) == (found["artifacts"].state, True)
+    with pytest.raises(SystemExit) as end:
+        main(["artifacts", "verify", "--home", str(hall.home.path)])
+    out, err = capsys.readouterr()
+    assert (end.value.code, "1 missing" in out, f"'{document}'" in err) == (1, True, True)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="owners are not looked at there")
@@ -95,3 +99,14 @@ def test_who_owns_the_keys_of_several_identities(hall):
     (hall.home.validator / "keys" / "validator.key").unlink()
     (found,) = remains.readers(hall.home)
     assert found.state == "ok"
+
+
+def test_one_broken_ledger_is_told_once(capsys, hall):
+    """Every look that needs it fails; the first says why, the others refer to it."""
+    for file in hall.home.ledger.glob("ledger.sqlite*"):
+        file.unlink()
+    code, found = doctor(capsys, hall.home)
+    failed = [item for items in found.values() for item in items if item["state"] == "fail"]
+    told = [item["what"] for item in failed if "its database is not there" in item["what"]]
+    assert (code, len(told)) == (1, 1)
+    assert {item["what"] for item in failed} == {told[0], "not looked at: the same fault as trust"}

@@ -74,7 +74,7 @@ def _decide(
         say(f"Picture   {where}")
         say(f"          {decision.picture}")
         say(f"Plan      {decision.plan}")
-        say(f"{'Approved' if given else 'Retake'}  {record.key}, signed by {decision.by}")
+        say(f"{'Approved' if given else 'Retake':<8}  {record.key}, signed by {decision.by}")
         if given:
             say("The run goes on by the sensor `approvals`, or when the ticket is run again.")
         else:

@@ -8,7 +8,7 @@ import typer
 
 from fabric_dagster.cli.commands.spine import BranchOption
 from fabric_dagster.cli.output import HomeOption, JsonFlag, emit, note, say
-from fabric_dagster.errors import CheckFailed
+from fabric_dagster.errors import CheckFailed, Fault
 
 HOUR = 3600.0
 
@@ -22,13 +22,34 @@ def register(app: typer.Typer) -> None:
 
 
 def verify(branch: BranchOption = "main", home: HomeOption = None, as_json: JsonFlag = False) -> None:
-    """Read every artifact and compare it with its name."""
+    """Read every artifact and compare it with its name; name those that runs cite and that are gone."""
+    from fabric_dagster.cli.finding import runs_of_log
+    from fabric_dagster.cli.remains import cited
     from resources.artifacts.collect import faults_of
     from resources.home import Home
 
-    count, faults = faults_of(Home.find(home).open_artifacts(branch))
+    place = Home.find(home)
+    artifacts = place.open_artifacts(branch)
+    count, faults = faults_of(artifacts)
+    log = place.open_ledger(branch)
+    try:
+        wanted = cited(runs_of_log(log))
+    finally:
+        log.close()
+    gone = [
+        Fault(
+            "artifact.missing",
+            "the artifact store has no such bytes",
+            where=f"run of {key}",
+            mend="restore the store from a backup, or run again from the step that made them",
+            value=digest,
+        )
+        for digest, key in wanted.items()
+        if not artifacts.has(digest)
+    ]
+    words = f"{count} artifacts, {len(faults) or 'none'} damaged, {len(gone) or 'none'} missing"
+    faults = [*faults, *gone]
     document = {"artifacts": count, "sound": not faults, "faults": [fault.as_dict() for fault in faults]}
-    words = f"{count} artifacts, {len(faults) or 'none'} damaged"
     emit(document, as_json=as_json, human=lambda: say(words))
     if faults:
         raise CheckFailed.of(faults)

@@ -275,7 +275,8 @@ def _lines(layers: list[dict[str, Any]], indent: str) -> Iterator[str]:
         if layer["clipped_to"] is not None:
             parts.append(f"clipped to {layer['clipped_to']}")
         parts += [f"locked {', '.join(layer['locks'])}"] if layer["locks"] else []
-        parts += ["masked"] if layer["mask"] or layer["vector_mask"] else []
+        parts += ["masked"] if layer["mask"] else []
+        parts += ["vector mask"] if layer["vector_mask"] else []
         parts += [f"effects {', '.join(layer['effects'])}"] if layer.get("effects") else []
         parts += _told_text(layer["text"]) if layer.get("text") else []
         parts += _told_smart_object(layer["smart_object"], layer["id"]) if layer.get("smart_object") else []
