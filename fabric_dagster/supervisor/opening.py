@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 from fabric_dagster.contracts.ticket import Ticket
 from fabric_dagster.digests import canonical, digest_of
-from fabric_dagster.errors import FabricError, InvalidDocument, NeedsPerson, Refused
+from fabric_dagster.errors import CheckFailed, FabricError, InvalidDocument, NeedsPerson, Refused
 from fabric_dagster.governance.roles import lawful
 from fabric_dagster.spine.ports import NewEvent
-from fabric_dagster.supervisor.projection import fold, load_run, stream_of
+from fabric_dagster.supervisor.projection import sound_part, stream_of
 from fabric_dagster.supervisor.services import disk_told
 from fabric_dagster.supervisor.stages import tidy
 
@@ -109,9 +109,7 @@ def open_run(
         linked = NewEvent(ticket_stream(ticket.key), "run.linked", link, f"{run}:linked")
         services.store.append([opened, linked], signer=services.runtime)
     _supersede(services, ticket.key, compiled.reference, run)
-    return Opened(
-        load_run(services.store, run), f"{ticket.key}:{ticket.digest}:{ordinal}:{commission.digest}"
-    )
+    return Opened(services.reload(run), f"{ticket.key}:{ticket.digest}:{ordinal}:{commission.digest}")
 
 
 def renewed(services: Services, workflow: Workflow, run: RunRecord) -> RunRecord:
@@ -142,10 +140,10 @@ def refuse_ticket(services: Services, key: str, digest: str, fault: FabricError)
 
 
 def runs_of(services: Services, key: str) -> list[RunRecord]:
-    """Every run of a ticket, oldest first."""
+    """Every run of a ticket, oldest first; of one that somebody else wrote into, what stands before that."""
     events = services.store.read(ticket_stream(key), types=["run.linked"])
     links = (event for event in events if lawful(event, services.trust))
-    found = (fold(services.store.read(stream_of(str(event.body.get("run"))))) for event in links)
+    found = (sound_part(services.store, str(event.body.get("run")), services.trust) for event in links)
     return [item for item in found if item is not None]
 
 
@@ -159,14 +157,14 @@ def _unfinished_elsewhere(services: Services, run: str, commission: str) -> bool
     opened = services.store.by_key(f"{run}:opened")
     if opened is None or opened.body["commission"] == commission:
         return False
-    return load_run(services.store, run).state in SUPERSEDED
+    return services.reload(run).state in SUPERSEDED
 
 
 def _is(services: Services, run: str, states: AbstractSet[str]) -> bool:
     """Whether ``run`` was opened and is in one of ``states`` now."""
     if not states or services.store.by_key(f"{run}:opened") is None:
         return False
-    return load_run(services.store, run).state in states
+    return services.reload(run).state in states
 
 
 def _accept(services: Services, ticket: Ticket, reference: str, *, again: bool = False) -> int:
@@ -195,7 +193,10 @@ def _supersede(services: Services, key: str, reference: str, newest: str) -> Non
         if older.run == newest or older.reference != reference or older.state not in SUPERSEDED:
             continue
         with services.alone(older.run):
-            run = services.reload(older)
+            try:
+                run = services.reload(older)
+            except CheckFailed:
+                continue  # somebody else wrote into it: it goes no further by itself
             unknown = any(task.state == "committing" for task in run.tasks)
             if run.state in SUPERSEDED and not unknown:
                 body = {"by": newest, "unresolved": [f"superseded by {newest}"]}

@@ -31,7 +31,7 @@ from fabric_dagster.supervisor.records import (
     TaskRecord,
     VerdictRecord,
 )
-from fabric_dagster.supervisor.results import require_result
+from fabric_dagster.supervisor.results import BAD_RESULT, require_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -50,6 +50,10 @@ OPENED = frozenset({
 })  # fmt: skip
 
 
+#: what is wrong with one run's events, though the log is sound
+UNSOUND = frozenset({"supervisor.unlawful_event", "supervisor.impossible_history", BAD_RESULT})
+
+
 def stream_of(run: str) -> str:
     """The spine's stream of one supervisor run."""
     return f"run:{run}"
@@ -66,6 +70,28 @@ def load_run(store: EventStore, run: str, trust: TrustRoot | None = None) -> Run
         raise UsageFault(
             "run.unknown", f"there is no run {run}", mend="list the runs with `fabric runs`", value=run
         )
+    return record
+
+
+def sound_part(store: EventStore, run: str, trust: TrustRoot) -> RunRecord | None:
+    """The run up to the first event that is nobody's to record or that no table lists; ``None`` for none.
+
+    For looking at a ticket's other runs, where one that is not sound must hide neither them nor a commit of
+    its own whose end is unknown.
+    """
+    record: RunRecord | None = None
+    sound: list[Event] = []
+    try:
+        for event in _lawful(store.read(stream_of(run)), trust):
+            if record is None:
+                record = fold([event])
+            else:
+                advance(record, event)
+            sound.append(event)
+    except CheckFailed as fault:
+        if fault.code not in UNSOUND:
+            raise  # the log itself is not sound
+        record = fold(sound)
     return record
 
 

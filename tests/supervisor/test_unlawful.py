@@ -3,14 +3,16 @@
 import contextlib
 
 import pytest
-from governed import GRAPH, do, go, opened
+from governed import GRAPH, do, go, opened, write_ticket
 
 from fabric_dagster.cli.finding import all_runs, find_run
 from fabric_dagster.errors import CheckFailed
 from fabric_dagster.governance.roles import SIGNED_BY
 from fabric_dagster.spine.ports import NewEvent
 from fabric_dagster.supervisor.machine import RUN
+from fabric_dagster.supervisor.opening import reconciling, runs_of
 from fabric_dagster.supervisor.projection import load_run, stream_of
+from resources.unity.provider import HeadlessUnity
 
 
 @pytest.mark.parametrize("identity", ["operator", "builder", "approver", "admin"])
@@ -89,3 +91,24 @@ def test_what_others_write_of_a_ticket_starts_no_second_run(hall, ticket, identi
     key = hall.services.reload(run).key
     hall.services.store.append([NewEvent(f"ticket:{key}", kind, body)], signer=hall.home.signer(identity))
     assert run == opened(hall, ticket)
+
+
+def test_a_forged_ending_does_not_hide_an_unknown_completion(hall, ticket, tmp_path, monkeypatch):
+    """What stands before the forged event counts: a newer run of the ticket still waits for a look."""
+    run = opened(hall, ticket)
+    go(hall, run, "icon_handoff")
+    monkeypatch.setattr(HeadlessUnity, "commit", _die)
+    with pytest.raises(KeyboardInterrupt):
+        do(hall, run, "unity_1")
+    event = NewEvent(stream_of(run), "reconciliation.observed", {"task": "x", "decision": "dismissed"})
+    hall.services.store.append([event], signer=hall.home.signer("runtime"))
+    event = NewEvent(stream_of(run), "run.completed", {"verdicts": [], "unresolved": []})
+    hall.services.store.append([event], signer=hall.home.signer("builder"))
+    newer = opened(hall, write_ticket(tmp_path / "newer", title="Another title"))
+    record = hall.services.reload(newer)
+    assert [run, newer] == [item.run for item in runs_of(hall.services, record.key)]
+    assert run == reconciling(hall.services, record).run
+
+
+def _die(*_args):
+    raise KeyboardInterrupt
