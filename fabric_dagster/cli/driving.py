@@ -85,7 +85,8 @@ class Driver:
             import dagster as dg
 
             os.environ["DAGSTER_HOME"] = str(self._hall.home.dagster)
-            with _sound(self._hall):
+            # First openers take turns: Dagster makes its databases without asking who else does.
+            with self._hall.hold("dagster"), _sound(self._hall):
                 self._instance = dg.DagsterInstance.get()
         return self._instance
 

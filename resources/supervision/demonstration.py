@@ -38,8 +38,16 @@ def make_executable(
     """The commission in force for ``workflow``; made, act by act, where there is none.
 
     ``writes`` are the POSIX prefixes under the project that it may write; ``tell`` hears of every act.
-    What a person suspended is not taken up again: ``Refused`` (``authority.suspended``).
+    What a person suspended is not taken up again: ``Refused`` (``authority.suspended``). Two demos at once
+    take turns, so that the second finds what the first made.
     """
+    with hall.hold("demonstration"):
+        return _executable(hall, workflow, tell, writes)
+
+
+def _executable(
+    hall: Hall, workflow: Workflow, tell: Callable[[str], None], writes: tuple[str, ...]
+) -> Commission:
     try:
         return hall.authorize(workflow)
     except Refused as fault:

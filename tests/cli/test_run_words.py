@@ -1,5 +1,7 @@
 """``fabric run`` and ``runs``: words that are off are told before anything is opened or recorded."""
 
+from pathlib import Path
+
 import pytest
 
 from fabric_dagster.cli.main import main
@@ -39,3 +41,19 @@ def test_a_state_that_no_run_has_is_a_usage_error(capsys, home):
     assert (2, "", 1) == (code, out, err.count("\n"))
     assert "completed" in err
     assert (0, "No run is failed.\n", "") == fabric(capsys, "runs", "--state", "failed", "--home", home)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no endless file")
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("reconcile", "OFFER-101", "--as", "operator", "--observed", "/dev/zero"), 2),
+        (("unity", "inspect", "project", "--known", "/dev/zero"), 1),
+    ],
+)
+def test_a_file_without_end_is_read_within_limits(capsys, home, monkeypatch, words, code):
+    """What a person hands over is a file of anybody's: it may be endless."""
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("FABRIC_HOME", str(home))
+    found, out, err = fabric(capsys, *words)
+    assert (code, "", 1) == (found, out, err.count("\n"))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from resources.supervision.assembly import Hall
 
 VALIDATOR = "validator"
+#: a person's account is some lines
+MAX_BYTES = 1 << 20
 STANDING = {"after": "as it was to be written", "before": "as it was before"}
 
 
@@ -90,6 +92,10 @@ def _account(path: Path) -> dict[str, Any]:
     from fabric_dagster.errors import UsageFault
 
     try:
-        return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return] # judged later
+        with path.open("rb") as reader:
+            data = reader.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise UsageFault("reconcile.observed", "an account is not that large", where=str(path))
+        return json.loads(data)  # type: ignore[no-any-return] # judged later
     except (OSError, ValueError, RecursionError) as fault:
         raise UsageFault("reconcile.observed", f"no JSON could be read: {fault}", where=str(path)) from fault

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ProjectFolder = Annotated[Path, typer.Argument(metavar="PROJECT", help="The folder that holds Assets.")]
 SHOWN = 20
+#: a list of known GUIDs; a large project has some hundred thousand
+MAX_KNOWN = 64 << 20
 
 
 def register(app: typer.Typer) -> None:
@@ -170,7 +172,9 @@ def _known(path: Path | None) -> Mapping[str, str] | None:
     from fabric_dagster.errors import InvalidDocument
 
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as reader:
+            data = reader.read(MAX_KNOWN + 1)
+        found = json.loads(data) if len(data) <= MAX_KNOWN else None
     except (OSError, ValueError, RecursionError) as fault:
         raise InvalidDocument("unity.known_guids", f"cannot be read: {fault}", where=str(path)) from None
     if not isinstance(found, dict):
