@@ -31,9 +31,11 @@ def build() -> typer.Typer:
 
     from fabric_dagster import __version__
     from fabric_dagster.cli import commands
+    from fabric_dagster.cli.sections import Sections
 
     app = typer.Typer(
         name="fabric",
+        cls=Sections,
         help="A governed production line for game art, on Dagster.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
