@@ -76,8 +76,10 @@ def _capability(item: Capability) -> Iterator[str]:
         yield "|---|---|---|"
         schema = item.arguments.model_json_schema()
         for name, kind in kinds.items():
-            rules = _rules(schema["properties"][name], name in schema.get("required", ()))
-            yield f"| `{name}` | {kind} | {cell(rules)} |"
+            own = schema["properties"][name]
+            rules = _rules(own, name in schema.get("required", ()))
+            takes = _takes(own, schema) if kind == "literal" else kind
+            yield f"| `{name}` | {cell(takes)} | {cell(rules)} |"
         yield ""
     given = ", ".join(f"`{name}` ({kind})" for name, kind in item.outputs.items())
     if item.open_outputs:
@@ -96,14 +98,31 @@ def _capability(item: Capability) -> Iterator[str]:
             yield f"| `{failure.code}` | {failure.owner} | {follow} | {cell(failure.mend)} |"
 
 
+def _takes(schema: dict[str, Any], whole: dict[str, Any]) -> str:
+    """The JSON types that a literal argument may have, in words."""
+    if "$ref" in schema:
+        return _takes(whole["$defs"][schema["$ref"].rpartition("/")[2]], whole)
+    if "anyOf" in schema:
+        return " or ".join(
+            dict.fromkeys(_takes(one, whole) for one in schema["anyOf"] if one != {"type": "null"})
+        )
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if schema.get("type") == "array":
+        return f"list of {_takes(schema.get('items', {}), whole)}"
+    if schema.get("type") == "object" and "properties" in schema:
+        return "object with " + ", ".join(f"`{name}`" for name in schema["properties"])
+    return {"string": "text"}.get(kind := schema.get("type", "any value"), kind)
+
+
 def _rules(schema: dict[str, Any], required: bool) -> str:  # noqa: FBT001 - a private helper
-    said = (
-        ["required"]
-        if required
-        else [f"default `{schema['default']}`"]
-        if "default" in schema
-        else ["optional"]
-    )
+    present = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    if len(present) == 1:  # optional: what it may be where it is given
+        schema = {**present[0], **schema}
+    default = schema.get("default")
+    said = ["required"] if required else ["optional" if default is None else f"default `{default}`"]
+    if "description" in schema:
+        said.append(" ".join(schema["description"].split()))
     names = {
         "pattern": "matches",
         "minLength": "at least",
