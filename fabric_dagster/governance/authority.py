@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from fabric_dagster.governance.trust import TrustRoot
     from fabric_dagster.spine.ports import EventStore
 
-AGAIN = "restore it, or qualify, certify, publish and commission anew"
+ANEW = "qualify, certify, publish and commission anew"
+AGAIN = f"restore it, or {ANEW}"
 DEMO = "`fabric demo` takes the sample pack through all of it"
 
 #: code → what must be so for a graph to execute; docs/invalidation.md and its test hold every one of them.
@@ -113,7 +114,7 @@ def _standing(
     named = [item for item in found.certified if item.certificate.reference == reference]
     if found.state == "revoked" and found.ended is not None:
         why = f"this exact graph was revoked by {found.ended.actor}: {found.ended.body.get('reason', '')}"
-        raise Refused("authority.revoked", why, where=reference, value=found.graph, mend=AGAIN)
+        raise Refused("authority.revoked", why, where=reference, value=found.graph, mend=ANEW)
     if not named:
         raise Refused.of(
             [*_changed(store, trust, found, reference, bindings), _uncertified(found, reference)]
@@ -124,7 +125,7 @@ def _standing(
             "this exact graph is certified and not published",
             where=reference,
             value=found.graph,
-            mend=f"publish it: `fabric publish {reference}`; {DEMO}",
+            mend=f"publish it: `fabric publish {reference}`",
         )
     if mine is None or mine.commission.reference != reference:
         raise Refused(
@@ -132,7 +133,7 @@ def _standing(
             "this exact graph is not commissioned",
             where=reference,
             value=found.graph,
-            mend=f"commission it; {DEMO}",
+            mend=f"commission it: `fabric commission {reference} --template` begins a scope",
         )
     if found.state == "suspended" and found.ended is not None:
         raise Refused(
@@ -192,7 +193,7 @@ def _keys(standing: Commissioned, trust: TrustRoot) -> Iterator[Fault]:
     for act, keyid in standing.keys().items():
         if trust.revoked(keyid):
             what = f"the {act} was signed with a key of {trust.identity_of(keyid)} that was revoked"
-            yield Fault("authority.key_revoked", what, "", AGAIN, keyid)
+            yield Fault("authority.key_revoked", what, "", ANEW, keyid)
 
 
 def _unambiguous(
