@@ -12,6 +12,7 @@ from fabric_dagster.governance.certification import certify, record_qualificatio
 from fabric_dagster.governance.commissioning import commission
 from fabric_dagster.governance.publishing import publish
 from fabric_dagster.governance.receipts import sign_review
+from fabric_dagster.governance.rotation import record, with_key, without_key
 from fabric_dagster.governance.trust import IDENTITIES, TrustRoot
 from resources.keys import signer_of
 from resources.ledger.store import SqlEventStore
@@ -31,6 +32,22 @@ BINDINGS = Bindings(
     compatibility=digest("compatibility"),
     recovery=digest("recovery"),
 )
+
+
+def fresh(identity):
+    """A new key."""
+    return signer_of(identity, Ed25519PrivateKey.generate())
+
+
+def rotated(world, identity, how="retired", **more):
+    """The next version: the identity's key ended, a new one in its place; recorded, and the log reopened."""
+    new = fresh(identity)
+    following = with_key(world.trust, identity, new.public)
+    following = without_key(following, world.signers[identity].keyid, how, "for the test", **more)
+    world.trust = record(world.store, world.signers["admin"], world.trust, following)
+    world.signers[identity] = new
+    world.reopen()
+    return new
 
 
 class World:

@@ -4,8 +4,7 @@ import base64
 import json
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from governance_world import REFERENCE, digest
+from governance_world import REFERENCE, digest, fresh, rotated
 
 from fabric_dagster.digests import canonical, dsse_sign
 from fabric_dagster.errors import CheckFailed, Conflict, Refused
@@ -22,25 +21,8 @@ from fabric_dagster.governance.rotation import (
 )
 from fabric_dagster.governance.trust import TrustRoot
 from fabric_dagster.spine.ports import NewEvent
-from resources.keys import signer_of
 from resources.ledger.store import SqlEventStore
 from resources.pinned import opened_under
-
-
-def fresh(identity):
-    """A new key."""
-    return signer_of(identity, Ed25519PrivateKey.generate())
-
-
-def rotated(world, identity, how="retired", **more):
-    """The next version: the identity's key ended, a new one in its place; recorded, and the log reopened."""
-    new = fresh(identity)
-    following = with_key(world.trust, identity, new.public)
-    following = without_key(following, world.signers[identity].keyid, how, "for the test", **more)
-    world.trust = record(world.store, world.signers["admin"], world.trust, following)
-    world.signers[identity] = new
-    world.reopen()
-    return new
 
 
 def reopened(world, root):

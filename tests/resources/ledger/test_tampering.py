@@ -1,155 +1,44 @@
 """Whoever writes into the database without a key is seen, whatever they write; every kind has its code."""
 
-import json
 import random
 import shutil
 
+import attacks
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import create_engine, text
 
-from fabric_dagster.digests import canonical, digest_bytes
+from fabric_dagster.digests import digest_bytes
 from fabric_dagster.errors import CheckFailed, FabricError
 from fabric_dagster.spine.checkpoints import Checkpoint, sign_checkpoint
-from fabric_dagster.spine.events import message
 from fabric_dagster.spine.ports import NewEvent
 from resources.keys import signer_of
 from resources.ledger.store import SqlEventStore
 
 
-class Attacker:
-    """The database as somebody with all its rights has it; the walls are down."""
-
-    def __init__(self, url):
-        self.engine = create_engine(url)
-        if url.startswith("sqlite"):
-            for name in ("no_update", "no_delete", "no_gap"):
-                self(f"DROP TRIGGER events_{name}")
-        else:
-            self("ALTER TABLE events DISABLE TRIGGER USER")
-
-    def __call__(self, statement, **values):
-        """Run one statement; its rows."""
-        with self.engine.begin() as connection:
-            found = connection.execute(text(statement), values)
-            return found.fetchall() if found.returns_rows else []
-
-    def payload(self, position):
-        """The signed bytes of one event."""
-        return self("SELECT payload FROM events WHERE position = :at", at=position)[0][0]
-
-    def put(self, position, payload):
-        """Other bytes, with the digest that they have."""
-        statement = "UPDATE events SET payload = :payload, digest = :digest WHERE position = :at"
-        self(statement, payload=payload, digest=digest_bytes(payload), at=position)
-
-
 @pytest.fixture
 def raw(filled, url):  # noqa: ARG001 - the log must be there first
     """An attacker on the filled log."""
-    attacker = Attacker(url)
+    attacker = attacks.Attacker(url)
     yield attacker
     attacker.engine.dispose()
 
 
-def edit_body(raw):
-    """Change a value inside an event's signed bytes, and the digest with it."""
-    raw.put(4, raw.payload(4).replace(b'"number":3', b'"number":9'))
-
-
-def edit_bytes_alone(raw):
-    """Change the signed bytes and leave the digest."""
-    changed = raw.payload(4).replace(b'"number":3', b'"number":9')
-    raw("UPDATE events SET payload = :p WHERE position = 4", p=changed)
-
-
-def no_event(raw):
-    """Other JSON where an event was."""
-    raw.put(4, b'{"schema":"fabric.event.v1"}')
-
-
-def move_column(raw):
-    """Let an index column say something else than the signed bytes."""
-    raw("UPDATE events SET stream = 'run:9', version = 1 WHERE position = 4")
-
-
-def rename_type(raw):
-    """Hide an event from queries by type."""
-    raw("UPDATE events SET type = 'task.hidden' WHERE position = 4")
-
-
-def free_key(raw):
-    """Free an idempotency key, so that its act could be done again."""
-    raw("UPDATE events SET idempotency_key = NULL WHERE position = 4")
-
-
-def delete_row(raw):
-    """Remove an event from the middle."""
-    raw("DELETE FROM events WHERE position = 4")
-
-
-def swap_rows(raw):
-    """Exchange two events."""
-    for old, new in ((4, 100), (5, 4), (100, 5)):
-        raw("UPDATE events SET position = :new WHERE position = :old", old=old, new=new)
-
-
-def move_to_another_workspace(raw):
-    """Take an event out of this log and into another."""
-    raw("UPDATE events SET workspace = 'other' WHERE position = 4")
-
-
-def rechain_without_key(raw):
-    """Rewrite an event and every later link, with a key of the attacker's own."""
-    attacker = signer_of("runtime", Ed25519PrivateKey.generate())
-    previous = digest_bytes(raw.payload(3))
-    for position in range(4, 11):
-        document = json.loads(raw.payload(position))
-        document |= {"previous": previous, "body": {"number": 99}, "keyid": attacker.keyid}
-        changed = canonical(document)
-        raw.put(position, changed)
-        signature = attacker.sign(message(changed))
-        raw("UPDATE events SET signature = :s WHERE position = :at", s=signature, at=position)
-        previous = digest_bytes(changed)
-
-
-def resign_with_a_stolen_key(raw):
-    """One event changed and signed again by whoever has the runtime's key: the next one does not follow."""
-    thief = signer_of("runtime", Ed25519PrivateKey.from_private_bytes(b"runtime".ljust(32, b".")))
-    changed = raw.payload(4).replace(b'"number":3', b'"number":9')
-    raw.put(4, changed)
-    raw("UPDATE events SET signature = :s WHERE position = 4", s=thief.sign(message(changed)))
-
-
-def swap_signatures(raw):
-    """Two valid signatures, on each other's events."""
-    rows = dict(map(tuple, raw("SELECT position, signature FROM events WHERE position IN (4, 6)")))
-    raw("UPDATE events SET signature = :s WHERE position = 4", s=rows[6])
-    raw("UPDATE events SET signature = :s WHERE position = 6", s=rows[4])
-
-
-def empty_bytes(raw):
-    """No bytes at all."""
-    raw("UPDATE events SET payload = :none WHERE position = 4", none=b"")
-    raw("UPDATE events SET signature = :none WHERE position = 6", none=b"")
-
-
 MATRIX = {
-    edit_body: "spine.signature",
-    edit_bytes_alone: "spine.signature",
-    no_event: "spine.bytes",
-    move_column: "spine.column",
-    rename_type: "spine.column",
-    free_key: "spine.column",
-    delete_row: "spine.gap",
-    swap_rows: "spine.column",
-    move_to_another_workspace: "spine.gap",
-    rechain_without_key: "spine.signature",
-    resign_with_a_stolen_key: "spine.chain",
-    swap_signatures: "spine.signature",
-    empty_bytes: "spine.bytes",
+    attacks.edit_body: "spine.signature",
+    attacks.edit_bytes_alone: "spine.signature",
+    attacks.no_event: "spine.bytes",
+    attacks.move_column: "spine.column",
+    attacks.rename_type: "spine.column",
+    attacks.free_key: "spine.column",
+    attacks.delete_row: "spine.gap",
+    attacks.swap_rows: "spine.column",
+    attacks.move_to_another_workspace: "spine.gap",
+    attacks.rechain_without_key: "spine.signature",
+    attacks.resign_with_a_stolen_key: "spine.chain",
+    attacks.swap_signatures: "spine.signature",
+    attacks.empty_bytes: "spine.bytes",
 }
 
 
@@ -174,14 +63,16 @@ def test_reading_the_whole_log_stops_at_it(filled, raw, tamper, code):
         read.extend(filled.read())
     assert caught.value.code == code
     # Whoever has the key can write; what is read before the next link is what it signed.
-    assert tamper is resign_with_a_stolen_key or all(honest[event.position] == event for event in read)
+    assert tamper is attacks.resign_with_a_stolen_key or all(
+        honest[event.position] == event for event in read
+    )
 
 
 def test_text_where_bytes_were_is_no_event(tmp_path, open_sqlite, runtime):
     """SQLite keeps what it is given."""
     store = open_sqlite(tmp_path)
     store.append([NewEvent("home", "test.noted", {})], signer=runtime)
-    attacker = Attacker(f"sqlite:///{(tmp_path / 'ledger.sqlite').as_posix()}")
+    attacker = attacks.Attacker(f"sqlite:///{(tmp_path / 'ledger.sqlite').as_posix()}")
     attacker("UPDATE events SET payload = CAST(payload AS TEXT)")
     attacker.engine.dispose()
     assert {fault.code for fault in store.verify().faults} == {"spine.bytes"}
@@ -304,7 +195,7 @@ def test_an_anchor_elsewhere_is_written_and_asked(open_store, runtime, trust, ur
     (far,) = [known for where, known in again.anchors.newest(far=True) if where.startswith("memory")]
     assert far.position == 5
     assert again.verify().sound
-    attacker = Attacker(url)
+    attacker = attacks.Attacker(url)
     attacker("DELETE FROM events WHERE position > 2")
     attacker.engine.dispose()
     assert "spine.cut" in {fault.code for fault in again.verify().faults}
@@ -329,7 +220,7 @@ def test_two_processes_prove_one_log(tmp_path, open_sqlite, runtime, monkeypatch
     store.append([NewEvent(f"run:{n % 7}", "test.noted", {"n": n}) for n in range(100)], signer=runtime)
     report = store.verify(jobs=2)
     assert (report.sound, report.events, report.head) == (True, 100, store.head()[1])
-    attacker = Attacker(store._url)
+    attacker = attacks.Attacker(store._url)
     for position in (50, 51, 80):
         attacker.put(position, attacker.payload(position).replace(b'"n":', b'"n":1'))
     attacker.engine.dispose()
