@@ -7,6 +7,7 @@ from pathlib import Path
 
 import project_faults  # noqa: F401 - registers its faults
 import pytest
+import qa_faults  # noqa: F401 - registers its faults
 from faults import FAULTS, Planted, base_worlds
 from validator_world import SIDES, World
 

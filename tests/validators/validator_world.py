@@ -42,6 +42,7 @@ SIDES = {
         "source_untouched@1", "png_valid@1", "alpha_clean@1", "safe_area@1", "colour_space@1",
         "art_in_place@1", "document_diff@1",
     ),
+    "photoshop_qa": ("reference_match@1", "output_reopens@1", "text_fits@1"),
     "unity_1": ("import_profile@1", "references_resolve@1", "project_diff@1", "goal_met@1"),
     "unity_all": (
         "import_profile@1", "references_resolve@1", "project_diff@1", "goal_met@1", "guids_kept@1",
