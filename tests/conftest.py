@@ -1,5 +1,6 @@
 """Fixtures that several rooms share: an executable home, restored before every test; a PostgreSQL server."""
 
+import random
 import secrets
 import shutil
 import tempfile
@@ -14,6 +15,28 @@ import pytest
 def pytest_addoption(parser):
     """``--proof-sample`` makes ``-m proof`` run a small random sample of its cases."""
     parser.addoption("--proof-sample", action="store_true", help="run a random sample of the proofs")
+
+
+#: proofs that know themselves what a sample of them is
+SAMPLE_THEMSELVES = ("test_kill", "test_seams")
+#: how many of the other modules with proofs a sample runs one case of
+MODULES = 5
+
+
+def pytest_collection_modifyitems(config, items):
+    """A sample: the kills as they sample themselves, and one case each of a few other modules."""
+    if not config.getoption("proof_sample"):
+        return
+    others = {}
+    for item in items:
+        if item.get_closest_marker("proof") and item.path.stem not in SAMPLE_THEMSELVES:
+            others.setdefault(item.path, []).append(item)
+    chosen = random.sample(sorted(others), min(MODULES, len(others)))
+    kept = {random.choice(others[path]) for path in chosen}  # noqa: S311 - a sample, shown by name as it runs
+    dropped = [item for path in others for item in others[path] if item not in kept]
+    gone = set(dropped)
+    items[:] = [item for item in items if item not in gone]
+    config.hook.pytest_deselected(items=dropped)
 
 
 @pytest.fixture(scope="session")
