@@ -16,9 +16,10 @@ import numpy as np
 from fabric_dagster.errors import OperationFailed
 from resources.photoshop import parsed
 from resources.photoshop.colour import describe
+from resources.photoshop.document import ADJUSTMENTS
 from resources.photoshop.psd.codec import NATIVE, encode_rows
 from resources.photoshop.psd.container import COLOUR_CHANNELS, MODES, RAW, RLE, Container
-from resources.photoshop.psd.layers import HIDDEN_FLAG
+from resources.photoshop.psd.layers import HIDDEN_FLAG, LayerInfo
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +31,8 @@ THUMBNAIL_SIDE = 160
 JPEG_QUALITY = 85
 FAST_MODES = {"rgb", "grayscale"}
 FAST_DEPTHS = {8, 16}
+#: the adjustments that psd-tools draws
+DRAWN_SLOWLY = {b"levl", b"curv", b"brit", b"nvrt", b"hue2", b"expA", b"mixr", b"thrs", b"post"}
 EIGHT = 8
 #: rows that are blended at once
 BAND = 256
@@ -69,12 +72,45 @@ def composite(container: Container, data: bytes) -> Picture:
     else:
         flat = opened.merged_image()
     profile = container.resource(ICC)
+    if info and _slow_is_better(container, info) and (drawn := _unconverted(data)) is not None:
+        return Picture(drawn, profile.data if profile else None, {})
     return Picture(_rgba(flat, header.width, header.height), profile.data if profile else None, gaps)
 
 
 def is_fast(container: Container) -> bool:
     """Whether psdparse draws this mode and depth right."""
     return MODES[container.header.mode] in FAST_MODES and container.header.depth in FAST_DEPTHS
+
+
+def _slow_is_better(container: Container, info: LayerInfo) -> bool:
+    """Whether psd-tools draws this document nearer to Photoshop, as measured, and can draw all of it.
+
+    psdparse is off where levels adjust a grayscale document, and where an adjustment is clipped to a layer.
+    """
+    from resources.photoshop.effects import read_effects
+
+    shown = [layer for layer in info.layers if not layer.flags & HIDDEN_FLAG]
+    kinds = {block.key for layer in shown for block in layer.blocks} & ADJUSTMENTS.keys()
+    gray_levels = MODES[container.header.mode] == "grayscale" and b"levl" in kinds
+    clipped = any(layer.clipping and any(b.key in ADJUSTMENTS for b in layer.blocks) for layer in shown)
+    if not (gray_levels or clipped) or kinds - DRAWN_SLOWLY:
+        return False
+    return not any(effect["enabled"] for layer in shown for effect in read_effects(layer))
+
+
+def _unconverted(data: bytes) -> NDArray[np.uint8] | None:
+    """What psd-tools draws in the document's own colours, or ``None`` where it cannot."""
+    import warnings
+
+    from psd_tools import PSDImage
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            drawn: Any = PSDImage.open(io.BytesIO(data)).composite(ignore_preview=True, apply_icc=False)
+        except (ImportError, NotImplementedError, ValueError, OSError):
+            return None
+    return None if drawn is None else np.asarray(drawn.convert("RGBA"))
 
 
 def _rgba(bgra: bytes, width: int, height: int) -> NDArray[np.uint8]:
