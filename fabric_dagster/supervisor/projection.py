@@ -278,7 +278,8 @@ def _apply_to_task(record: RunRecord, event: Event) -> None:
         record.unresolved = []
         kind = f"reconciliation.{body['decision']}"
         if body["decision"] == "adopted":
-            task.kept = task.kept or task.compensating
+            # Bytes that are still ours can be taken back: that died before it began, and is begun again.
+            task.kept = task.kept or (task.compensating and "note" in body["account"])
             task.result, task.reported, task.compensating = _observed(task, event), event, False
         elif body["decision"] == "compensated":
             kind = "compensation.done"

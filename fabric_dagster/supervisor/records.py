@@ -42,7 +42,7 @@ class TaskRecord:
     #: the event that reported the result, or the observation that stands in for it.
     reported: Event | None = None
     compensating: bool = False
-    #: its compensation could not be followed, and somebody looked and found that what it wrote stands.
+    #: its compensation was refused, and a person looked and said that what it wrote stays.
     kept: bool = False
 
 

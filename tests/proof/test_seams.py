@@ -148,15 +148,13 @@ class Yard:
                 disturbed.PLANTS[way.plant](patch)
             disturbed.put_in(disturbed.Seams(told=self.told), patch)
             walks.walk(self.ground.hall(), self.ground.ticket, way)
-        self.prove(way, before, end, acknowledged)
+        self.prove(way, end, acknowledged)
 
-    def prove(self, way, before, end, acknowledged):
+    def prove(self, way, end, acknowledged):
         """Everything that must hold when a disturbed run has ended."""
         record, digests = self.ground.record()
         assert way.end == record.state
-        # Killed between deciding to take back and doing it, somebody looks: what stands stays, and is named.
-        stays = record.events[-1].body.get("stays") if way.end == "cancelled" else ()
-        assert (before if "unity_1" in stays else end) == self.ground.files()
+        assert end == self.ground.files()
         # A put that was cut off leaves its temporary file, removed an hour later: nobody else's is mistaken.
         left = [path for path in governed.leftovers(self.ground.home) if not INCOMING.match(path)]
         assert [] == left
