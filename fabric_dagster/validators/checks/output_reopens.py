@@ -77,7 +77,7 @@ def missing_bytes(data: bytes) -> int:
         wanted = rows * kind.itemsize + int(np.frombuffer(counts, kind, known).sum(dtype=np.int64))
     else:
         wanted = 0
-    return max(0, at + wanted - len(data))
+    return max(0, int(at + wanted - len(data)))
 
 
 def _shape(found: tuple[int, int, int]) -> str:
@@ -97,7 +97,10 @@ def _picture(outcome: Outcome, actual: Actual) -> None:
     except (OSError, SyntaxError, ValueError) as fault:
         outcome.must(holds=False, expected="a picture that opens", found=str(fault), where=actual.name)
         return
-    if not outcome.must(first is not None, "a picture that opens", "it does not", f"{actual.name}, second"):
+    if first is None:
+        outcome.must(
+            holds=False, expected="a picture that opens", found="none", where=f"{actual.name}, second"
+        )
         return
     outcome.equal(f"{size[0]} x {size[1]}", f"{first.shape[1]} x {first.shape[0]}", actual.name)
 
