@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ABOUT = "PSDs edited and drawn: time and memory against psd-tools, ag-psd and ImageMagick"
-ROUNDS, EXPORTS, SLICE, EACH = 3, 200, 25, 3
+ROUNDS, EXPORTS, SLICE, EACH = 1, 200, 25, 3
 SMALL, WIDE, SIDE = "offer_icon.psd", "offer_icon_2048.psd", 2048
 ROOT = Path(__file__).resolve().parents[1]
 OURS_NAME, TOOLS, AG, IM = "ours", "psd-tools", "ag-psd", "ImageMagick"
