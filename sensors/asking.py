@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from assets.names import GRAPH_TAG, PROJECT_TAG, RUN_TAG, TICKET_TAG, node_key
+from fabric_dagster.errors import FabricError
 from fabric_dagster.supervisor.approvals import wanted
 from sensors.inbox import AT_MOST
 
@@ -53,8 +54,8 @@ def waiting(
     seen = Waiting(cursor=int(cursor) if cursor.isdecimal() else 0)
     later = False
     for event in hall.services.store.read(after=seen.cursor, types=types):
-        run = hall.services.reload(event.stream.removeprefix("run:"))
-        if run.state in GOES_ON and due(run, event):
+        run = _sound(context, hall, event)
+        if run is not None and run.state in GOES_ON and due(run, event):
             if lives(context.instance, run) or len(seen.found) >= AT_MOST:
                 later = True
                 continue
@@ -62,6 +63,15 @@ def waiting(
         if not later:
             seen.cursor = event.position
     return seen
+
+
+def _sound(context: dg.SensorEvaluationContext, hall: Hall, event: Event) -> RunRecord | None:
+    """The run that ``event`` is of; ``None`` where its stream is unsound, which holds up no other run."""
+    try:
+        return hall.services.reload(event.stream.removeprefix("run:"))
+    except FabricError as fault:
+        context.log.warning("%s is passed over: %s", event.stream, fault)
+        return None
 
 
 def lives(instance: dg.DagsterInstance, run: RunRecord) -> bool:

@@ -6,6 +6,7 @@ from governed import do, go, opened
 
 from fabric_dagster.cli.driving import IN_PROCESS
 from fabric_dagster.errors import OperationFailed
+from fabric_dagster.spine.ports import NewEvent
 from resources.photoshop.provider import HeadlessPhotoshop
 from sensors.recovery import recovery
 
@@ -45,6 +46,15 @@ def test_requested_once(floor, followed):
     record = floor.hall.services.reload(followed)
     assert ("completed", 2) == (record.state, len(record.dagster_runs))
     assert [] == tick(floor).run_requests
+
+
+def test_an_unsound_run_holds_up_no_other(floor, followed):
+    """What a pinned key that may not wrote into a run's stream stops that run alone."""
+    forged = NewEvent(f"run:sha256:{'0' * 64}", "recovery.followed", {"run": "forged"})
+    floor.hall.services.store.append([forged], signer=floor.hall.home.signer("builder"))
+    first = tick(floor)
+    assert [followed] == [request.tags["fabric/run"] for request in first.run_requests]
+    assert [] == tick(floor, first.cursor).run_requests
 
 
 def test_not_beside_a_living_run(floor, followed):
