@@ -218,8 +218,7 @@ def followed(
             present = succeed(present, envelope)
     placed = present.placed(positions)
     if any(
-        keeper not in placed.roles(event.actor)
-        or not placed.valid_at(event.keyid, event.position)
+        keeper not in placed.roles(event.actor) or not placed.valid_at(event.keyid, event.position)
         for event in chain
     ):
         raise _not_pinned("its chain was written by one who may not")

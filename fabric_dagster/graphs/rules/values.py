@@ -240,9 +240,7 @@ def _fits(case: Case, node: Node, ref: Ref, kind: str, path: Path) -> Iterator[F
         )
 
 
-def _crosses(
-    case: Case, node: Node, ref: Ref, kind: str, source: str, path: Path
-) -> Iterator[Fault]:
+def _crosses(case: Case, node: Node, ref: Ref, kind: str, source: str, path: Path) -> Iterator[Fault]:
     """An application's artifact leaves its application only through the seal."""
     origin, target = case.applications[source], case.applications[node.id]
     if node.id not in case.capabilities or node.capability == SEAL:
